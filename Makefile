@@ -43,8 +43,12 @@ CFLAGS_ALL = -std=gnu17 -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' $(MARCH) $(O
 	$(HARDEN) -MMD -MP $(INC) $(EXTRA) $(CFLAGS)
 LDFLAGS_ALL = $(OPT) $(SAN_LD) $(HARDEN_LD) -Wl,--as-needed $(LDFLAGS)
 
-# pkg-config answers, kept in a file: one look-up per build folder, after the packages are there.
+# Objects made with other flags are made again.
+FLAGS_KEY := $(CC) $(SANITIZE) $(CFLAGS) $(LDFLAGS) $(MARCH) $(VERSION)
 ifeq ($(filter clean deps help install,$(MAKECMDGOALS)),)
+$(shell mkdir -p $(BUILD); echo '$(FLAGS_KEY)' | cmp -s - $(BUILD)/flags || \
+	echo '$(FLAGS_KEY)' > $(BUILD)/flags)
+# pkg-config answers, kept in a file: one look-up per build folder, after the packages are there.
 include $(BUILD)/pkg.mk
 endif
 isystem = sed 's/-I/-isystem /g; s/-m[a-z0-9=-]*//g'
@@ -137,13 +141,13 @@ $(BUILD)/$(1): $(call obj,$(MAIN_$(1))) $(BUILD)/lib$(PROG_$(1)).a $(LIB_A)
 endef
 $(foreach p,weft weftd weftctl weft-agent,$(eval $(call program,$(p))))
 
-$(BUILD)/obj/%.o: %.c Makefile $(BUILD)/pkg.mk
+$(BUILD)/obj/%.o: %.c Makefile $(BUILD)/flags $(BUILD)/pkg.mk
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 # A header compiles alone, with the flags of its folder.
-$(BUILD)/hdr/%.ok: %.h Makefile $(BUILD)/pkg.mk
+$(BUILD)/hdr/%.ok: %.h Makefile $(BUILD)/flags $(BUILD)/pkg.mk
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -MT $@ -MF $@.d -fsyntax-only -x c -include $< /dev/null && touch $@
 
