@@ -101,7 +101,8 @@ SRC_harness := $(wildcard tests/harness/*.c)
 SRC_all := $(wildcard lib/*/*.c) $(SRC_cni) $(SRC_dataplane) $(SRC_ctl) $(SRC_agent)
 HDR_all := $(wildcard lib/*/*.h cni-plugin/*.h dataplane/*/*.h dataplane/features/*/*.h \
 	agent/*.h agent/*/*.h tests/harness/*.h)
-TESTS := $(patsubst %.c,$(BUILD)/%,$(shell find tests/unit tests/packet -name '*_test.c' 2>/dev/null))
+SRC_tests := $(shell find tests/unit tests/packet -name '*_test.c' 2>/dev/null)
+TESTS := $(patsubst %.c,$(BUILD)/%,$(SRC_tests))
 TOOLS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fake/*.c tests/bench/*.c tests/tools/*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/*_fuzz.c))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -161,8 +162,8 @@ define test_rule
 $(tested)
 	@mkdir -p $$(@D)
 	@echo "  LINK  $$@"
-	$(Q)$$(call link,$(2)) $$(addprefix -Wl$$(comma)--wrap=,$$(call head_note,wrap,tests/$(1)/$$*.c)) \
-		-lcmocka
+	$(Q)$$(call link,$(2)) -lcmocka $$(addprefix -Wl$$(comma)--wrap=,$$(call \
+		head_note,wrap,tests/$(1)/$$*.c))
 endef
 $(eval $(call test_rule,unit/lib,lib))
 $(eval $(call test_rule,unit/cni-plugin,cni))

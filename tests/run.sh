@@ -107,8 +107,8 @@ count_tap() {
 	# The reason stands in the line that the test printed before it gave up.
 	while read -r line; do
 		echo "SKIP $name/$line"
-	done < <(awk '/^not ok [0-9]+ # SKIP/ { sub(/^.*SKIP /, ""); print $0 ": " last } { last = $0 }' \
-		"$log")
+	done < <(awk '/^not ok [0-9]+ # SKIP/ { sub(/^.*SKIP /, ""); print $0 ": " last }
+		{ last = $0 }' "$log")
 }
 
 # build_tests DIR SANITIZE LOG TARGET...: prints the targets that are not up to date afterwards, so
@@ -241,7 +241,7 @@ run_fuzz() {
 		elif [ "$rc" -eq 125 ]; then
 			report fail "fuzz/$name" "does not build"
 		else
-			report fail "fuzz/$name" "exit status $rc; the input is in $dir/test-logs"
+			report fail "fuzz/$name" "exit status $rc, input in $dir/test-logs"
 			show_tail "$log"
 		fi
 	done
