@@ -7,7 +7,7 @@ import csrc
 
 DUP_WINDOW = 10
 # A line that ends so ends a declaration or a directive.
-ENDS = ';}{#>"'
+ENDS = ',;}{#>"'
 _BRANCH = re.compile(r"\b(?:if|for|while|case)\b|&&|\|\||\?")
 # A brace after one of these opens a list of values and no block.
 _VALUE_BEFORE = re.compile(r"(?:[=,(\[{]|\breturn)\s*(?:\([\w\s*\[\]]+\)\s*)?$")
