@@ -45,7 +45,7 @@ LDFLAGS_ALL = $(OPT) $(SAN_LD) $(HARDEN_LD) -Wl,--as-needed $(LDFLAGS)
 
 # Objects made with other flags are made again.
 FLAGS_KEY := $(CC) $(SANITIZE) $(CFLAGS) $(LDFLAGS) $(MARCH) $(VERSION)
-ifeq ($(filter clean deps help install,$(MAKECMDGOALS)),)
+ifeq ($(filter clean deps help format,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(BUILD); echo '$(FLAGS_KEY)' | cmp -s - $(BUILD)/flags || \
 	echo '$(FLAGS_KEY)' > $(BUILD)/flags)
 # pkg-config answers, kept in a file: one look-up per build folder, after the packages are there.
@@ -197,8 +197,8 @@ endif
 
 # ---- targets ----
 
-.PHONY: all objects headers tools tests fuzzers deps test unit smoke fuzz lint metrics demo bench \
-	install clean help
+.PHONY: all objects headers tools tests fuzzers deps test unit smoke fuzz lint metrics format demo \
+	bench install clean help
 all: $(addprefix $(BUILD)/,$(PROGRAMS)) ## build the programs
 	@$(foreach p,$(filter-out $(PROGRAMS),weft weftd weftctl weft-agent),echo \
 		"note: $(p) is left out, $(MAIN_$(p)) does not exist";) true
@@ -228,13 +228,16 @@ lint: deps ## style, include directions, symbols, both compilers, scripts, commi
 metrics: deps ## the table of code metrics; fails on a hard gate
 	@tests/lint/metrics.py
 
+format: ## lay out the sources with clang-format; F=files does a few
+	clang-format -i $(or $(F),$(SRC_all) $(HDR_all) $(SRC_tests))
+
 demo: deps all tools ## two pods on this machine, no cluster
 	@BUILD='$(abspath $(BUILD))' tests/demo/demo.sh
 bench: deps all tools ## comparison with peers
 	@if [ -x tests/bench/run.sh ]; then BUILD='$(abspath $(BUILD))' tests/bench/run.sh; \
 	else echo "no bench yet"; fi
 
-install: ## DESTDIR= PREFIX=; CNI_BIN_DIR=/opt/cni/bin puts the plugin there as well
+install: all ## DESTDIR= PREFIX=; CNI_BIN_DIR=/opt/cni/bin puts the plugin there as well
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(wildcard $(addprefix $(BUILD)/,weft weftd weftctl weft-agent)) \
 		$(DESTDIR)$(PREFIX)/bin

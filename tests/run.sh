@@ -237,7 +237,7 @@ run_fuzz() {
 		log=$logs/fuzz/$name.log
 		rc=$(cat "$log.rc")
 		if [ "$rc" -eq 0 ]; then
-			report pass "fuzz/$name" "$(find "$dir/corpus/$name" -type f | wc -l) inputs"
+			report pass "fuzz/$name" "$(find "$dir/corpus/$name" -type f | wc -l) new"
 		elif [ "$rc" -eq 125 ]; then
 			report fail "fuzz/$name" "does not build"
 		else
