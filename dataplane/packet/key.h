@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flow key: everything a forwarding decision may depend on, packed and zero-padded, both families.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/ipaddr.h"
+
+struct flow_key {
+	struct ipaddr src, dst;  // IPv4 as v4-mapped
+	uint16_t sport, dport;   // network order; 0 for fragments and portless protocols.
+				 // ICMP echo: sport = identifier, dport = 0. Other ICMP: type<<8|code in dport
+	uint16_t in_port;        // port id, host order
+	uint8_t proto;           // IP protocol
+	uint8_t frag;            // 0 whole datagram, 1 first fragment, 2 later fragment
+};
+_Static_assert(sizeof(struct flow_key) == 40, "five 64-bit words, no padding");
+
+// Five word compares, no early exit on content: cost does not depend on the packet.
+static inline bool key_is_equal(const struct flow_key *a, const struct flow_key *b)
+{
+	uint64_t x[5], y[5];
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
+}
+
+// Mixing hash with a seed drawn at start, so that pods cannot aim at one bucket.
+// Defined here because it runs once per packet (multiply-xorshift on five words).
+static inline uint32_t key_hash(const struct flow_key *k, uint64_t seed)
+{
+	uint64_t x[5], h = seed;
+	memcpy(x, k, sizeof(x));
+	for (int i = 0; i < 5; i++) {
+		h = (h ^ x[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	h *= 0xbf58476d1ce4e5b9ull;
+	return (uint32_t)(h >> 32);
+}
