@@ -42,7 +42,8 @@ enum jflags { JOPTIONAL = 0, JREQUIRED = 1, JNOCASE = 2 };
 enum jtype { JTYPE_NULL, JTYPE_BOOL, JTYPE_INT, JTYPE_DOUBLE, JTYPE_STRING, JTYPE_ARRAY, JTYPE_OBJECT };
 
 // Parses exactly one document (white space may follow). Refused with -EINVAL: empty text, trailing
-// garbage, a BOM, invalid UTF-8, NUL bytes, "\u0000", nesting beyond depth, text beyond bytes.
+// garbage, a BOM, invalid UTF-8, NUL bytes, "\u0000", nesting beyond depth, text beyond bytes,
+// and what RFC 8259 does not know (comments, NaN, raw control characters, integers beyond 64 bits...).
 // Duplicate keys: the last one wins.
 int jdoc_parse(const char *text, size_t len, const struct jlimits *limits, struct jdoc **ret_doc,
 	       struct err *err);
