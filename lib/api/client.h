@@ -6,7 +6,8 @@
 //
 // Every call is bounded by its deadline. A reply with ok=false becomes err (text "msg: details", code =
 // error.code) and -EREMOTEIO. A daemon that cannot be reached, hangs up or stays silent is -ECONNREFUSED,
-// -ECONNRESET or -ETIMEDOUT; the text names the socket. One thread.
+// -ECONNRESET or -ETIMEDOUT; the text names the socket. A reply that is none is -EPROTO. After any failure
+// but -EREMOTEIO the connection is of no use any more. One thread.
 #pragma once
 
 #include "base/err.h"
@@ -14,6 +15,9 @@
 
 struct client;
 
+#define API_SOCKET_NAME "weftd.sock" // inside the run directory
+
+// Connects to RUN_DIR/weftd.sock and agrees on the version; who names the program. 0 or -errno.
 int client_open(const char *run_dir, const char *who, unsigned long long deadline_ns,
 		struct client **ret_client, struct err *err);
 void client_close(struct client *c);

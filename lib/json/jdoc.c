@@ -2,6 +2,7 @@
 #include "json/jdoc.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,7 +151,7 @@ static int scan_text(const char *text, size_t len, struct err *err)
 
 static int check_text(const char *text, size_t len, const struct jlimits *limits, struct err *err)
 {
-	if (len > limits->bytes)
+	if (len > limits->bytes || len > INT_MAX)
 		return err_set(err, 0, "JSON text of %zu bytes is longer than %zu", len,
 			       limits->bytes);
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
