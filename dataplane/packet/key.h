@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flow key: everything a forwarding decision may depend on, packed and zero-padded, both families.
+// The flow key: everything a forwarding decision may depend on, packed and zero-padded, both
+// families.
 #pragma once
 
 #include <stdbool.h>
@@ -9,12 +10,13 @@
 #include "base/ipaddr.h"
 
 struct flow_key {
-	struct ipaddr src, dst;  // IPv4 as v4-mapped
-	uint16_t sport, dport;   // network order; 0 for fragments and portless protocols.
-				 // ICMP echo: sport = identifier, dport = 0. Other ICMP: type<<8|code in dport
-	uint16_t in_port;        // port id, host order
-	uint8_t proto;           // IP protocol
-	uint8_t frag;            // 0 whole datagram, 1 first fragment, 2 later fragment
+	struct ipaddr src, dst; // IPv4 as v4-mapped
+	// Network order; 0 for portless protocols and for every fragment, the first included. ICMP
+	// echo: sport = identifier, dport = 0. Other ICMP: type << 8 | code in dport.
+	uint16_t sport, dport;
+	uint16_t in_port; // port id, host order
+	uint8_t proto;    // IP protocol
+	uint8_t frag;     // 0 whole datagram, 1 first fragment, 2 later fragment
 };
 _Static_assert(sizeof(struct flow_key) == 40, "five 64-bit words, no padding");
 

@@ -12,8 +12,8 @@
 #include "packet/key.h"
 #include "packet/vnet.h"
 
-#define PKT_BURST 64           // most packets handled as one batch
-#define PKT_HEADROOM 16        // writable bytes in front of data, at least (vnet_hdr is 10 of them)
+#define PKT_BURST 64    // most packets handled as one batch
+#define PKT_HEADROOM 16 // writable bytes in front of data, at least (vnet_hdr is 10 of them)
 #define PKT_LEN_MAX (64 * 1024 + 256) // bytes from the Ethernet header, a 64 KB GSO frame included
 
 enum pkt_flags {
@@ -29,18 +29,18 @@ enum pkt_flags {
 };
 
 struct pkt {
-	uint8_t *data;       // Ethernet header; PKT_HEADROOM writable bytes stand before it
-	uint32_t len;        // bytes from data; parse cuts padding behind the IP length
-	uint32_t flags;      // PKT_F_*
-	uint16_t in_port;    // port id (core/port.h)
-	uint16_t vlan_tci;   // host order; valid with PKT_F_VLAN
-	uint16_t vlan_tpid;  // host order
-	uint16_t eth_type;   // host order, after a VID-0 tag was taken off
-	uint16_t l3_off;     // bytes from data
-	uint16_t l4_off;     // bytes from data; 0 = none
-	uint8_t proto;       // IP protocol after extension headers
-	uint8_t ttl;         // TTL or hop limit
+	uint8_t *data;        // Ethernet header; PKT_HEADROOM writable bytes stand before it
+	uint32_t len;         // bytes from data; parse cuts padding behind the IP length
+	uint32_t flags;       // PKT_F_*
+	uint16_t in_port;     // port id (core/port.h)
+	uint16_t vlan_tci;    // host order; valid with PKT_F_VLAN
+	uint16_t vlan_tpid;   // host order
+	uint16_t eth_type;    // host order, after a VID-0 tag was taken off
+	uint16_t l3_off;      // bytes from data
+	uint16_t l4_off;      // bytes from data; 0 = none
+	uint8_t proto;        // IP protocol after extension headers
+	uint8_t ttl;          // TTL or hop limit
 	struct vnet_hdr vnet; // local copy; validated by vnet_check, then authoritative
-	uint32_t hash;       // of key
+	uint32_t hash;        // of key
 	struct flow_key key;
 };
