@@ -49,6 +49,6 @@ struct msg_desc {
 
 extern const struct msg_desc msg_table[MSG_COUNT];
 
-// Finds the type of a request and checks each listed field: presence, type, text form, and strings of
-// at most 1024 bytes without control characters. 0 or -EINVAL with the field's path and code 7.
+// Finds the type of a request and checks each listed field: presence, type, text form, and strings
+// of at most 1024 bytes without control characters. 0 or -EINVAL with the field's path and code 7.
 int msg_check(const struct jval *request, enum msg_type *ret_type, struct err *err);

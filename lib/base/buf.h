@@ -21,9 +21,11 @@ struct buf {
 
 #define BUF_INIT(max_bytes) ((struct buf){.max = (max_bytes)})
 
+// Frees the bytes; the buffer is empty and usable afterwards.
 void buf_fini(struct buf *b);
 // Appends; 0, -ENOMEM, or -EMSGSIZE when max would be passed (nothing is appended then).
 int buf_add(struct buf *b, const void *data, size_t size) MUST_CHECK;
+// Appends formatted text; results as buf_add.
 int buf_addf(struct buf *b, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 // Drops the first size bytes (size <= len). A large buffer that became empty is given back.
 void buf_consume(struct buf *b, size_t size);

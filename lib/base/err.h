@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One error text on its way up to the person who reads it.
 //
-// A fallible function whose failure a human reads takes `struct err *err` last. It is set once, where
-// the failure happens, naming the object; callers may put context in front; main prints it once.
+// A fallible function whose failure a human reads takes `struct err *err` last. It is set once,
+// where the failure happens, naming the object; callers may put context in front; main prints it
+// once.
 //
 //	if (fd < 0)
 //		return err_set(err, errno, "open `%s`", path);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One address type for both families, prefixes, and MAC addresses. Pure functions.
 //
-// An address is always 16 bytes in network order; IPv4 is stored v4-mapped (::ffff:a.b.c.d, RFC 4291
-// 2.5.5.2), so that one comparison and one hash serve both families. Text never shows the mapped form:
-// parsing "::ffff:1.2.3.4" is refused.
+// An address is always 16 bytes in network order; IPv4 is stored v4-mapped (::ffff:a.b.c.d, RFC
+// 4291 2.5.5.2), so that one comparison and one hash serve both families. Text never shows the
+// mapped form: parsing "::ffff:1.2.3.4" is refused.
 #pragma once
 
 #include <netinet/in.h>

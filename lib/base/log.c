@@ -24,9 +24,11 @@ static _Atomic bool log_json;
 static _Atomic int log_fd = STDERR_FILENO;
 static _Atomic uint64_t log_lost_lines;
 
-static const struct level_name {
+struct level_name {
 	const char *text, *name;
-} level_names[] = {
+};
+
+static const struct level_name level_names[] = {
 	[LOG_LEVEL_ERR] = {"ERR", "err"},
 	[LOG_LEVEL_WARN] = {"WARN", "warn"},
 	[LOG_LEVEL_INFO] = {"INFO", "info"},
@@ -182,8 +184,8 @@ static void line_add_string(struct line *l, const char *key, const char *value)
 	line_add_member(l, (struct span){key, strlen(key)}, (struct span){value, strlen(value)});
 }
 
-// The next `key=` of a tail's format; *fmt moves behind it. Keys are taken from the format, which the
-// program wrote, so that no value can make one up.
+// The next `key=` of a tail's format; *fmt moves behind it. Keys are taken from the format, which
+// the program wrote, so that no value can make one up.
 static bool next_key(const char **fmt, struct span *ret_key)
 {
 	static const char key_chars[] = "abcdefghijklmnopqrstuvwxyz0123456789_";

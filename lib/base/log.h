@@ -6,11 +6,11 @@
 //	LOG_WARN_LIMIT("bad frame", "port=%u", id);             at most 1 a second per call site
 //
 // ERR = an operator must act. WARN = degraded, handled. INFO = life cycle. DEBUG = per request.
-// Text line: `2026-01-02T03:04:05.678Z WARN attach: port opened port=3 name=x`. JSON: {"ts","level",
-// "module","msg", then each key of the tail as a string}. A line is one write(2), never longer than
-// 2048 bytes, control bytes escaped. Writes never block: a full pipe loses the line and counts it.
-// The keys of the tail stand in its format, each value runs to the next of them; a tail without any
-// becomes the JSON key "detail".
+// Text line: `2026-01-02T03:04:05.678Z WARN attach: port opened port=3 name=x`. JSON:
+// {"ts","level", "module","msg", then each key of the tail as a string}. A line is one write(2),
+// never longer than 2048 bytes, control bytes escaped. Writes never block: a full pipe loses the
+// line and counts it. The keys of the tail stand in its format, each value runs to the next of
+// them; a tail without any becomes the JSON key "detail".
 // Thread safe. Packet code must not call this (tests/lint/symbols).
 #pragma once
 

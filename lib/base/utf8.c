@@ -9,11 +9,13 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
 
+struct lead {
+	uint8_t first, last, len, second_min, second_max;
+};
+
 // Lead bytes with the length they announce and the range of the second byte. The narrowed ranges
 // are what keeps out overlong forms, surrogates and values beyond U+10FFFF (RFC 3629 section 4).
-static const struct lead {
-	uint8_t first, last, len, second_min, second_max;
-} leads[] = {
+static const struct lead leads[] = {
 	{0x00, 0x7f, 1, 0x00, 0x00}, {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf},
 	{0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
 	{0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},

@@ -11,9 +11,9 @@
 //
 // Getters: absent or null with JOPTIONAL leaves *ret alone and returns 0; with JREQUIRED it is an
 // error. A wrong type is always an error (-EINVAL), never converted. Strings are borrowed from the
-// document, valid UTF-8, and contain no NUL. Numbers are exact: a fraction or a value out of range is
-// an error. JNOCASE added to the flags matches the key without regard to case (Go clients of CNI).
-// One thread at a time per document.
+// document, valid UTF-8, and contain no NUL. Numbers are exact: a fraction or a value out of range
+// is an error. JNOCASE added to the flags matches the key without regard to case (Go clients of
+// CNI). One thread at a time per document.
 #pragma once
 
 #include <stdbool.h>
@@ -39,18 +39,29 @@ struct jlimits {
 };
 
 enum jflags { JOPTIONAL = 0, JREQUIRED = 1, JNOCASE = 2 };
-enum jtype { JTYPE_NULL, JTYPE_BOOL, JTYPE_INT, JTYPE_DOUBLE, JTYPE_STRING, JTYPE_ARRAY, JTYPE_OBJECT };
+enum jtype {
+	JTYPE_NULL,
+	JTYPE_BOOL,
+	JTYPE_INT,
+	JTYPE_DOUBLE,
+	JTYPE_STRING,
+	JTYPE_ARRAY,
+	JTYPE_OBJECT,
+};
 
 // Parses exactly one document (white space may follow). Refused with -EINVAL: empty text, trailing
 // garbage, a BOM, invalid UTF-8, NUL bytes, "\u0000", nesting beyond depth, text beyond bytes,
-// and what RFC 8259 does not know (comments, NaN, raw control characters, integers beyond 64 bits...).
-// Duplicate keys: the last one wins.
+// and what RFC 8259 does not know (comments, NaN, raw control characters, integers beyond 64
+// bits...). Duplicate keys: the last one wins.
 int jdoc_parse(const char *text, size_t len, const struct jlimits *limits, struct jdoc **ret_doc,
 	       struct err *err);
+// Frees the document; every jval and string of it is invalid afterwards. NULL is nothing.
 void jdoc_free(struct jdoc *doc);
 void jdoc_freep(struct jdoc **doc);
+// The document itself, path "$".
 struct jval jdoc_root(const struct jdoc *doc);
 
+// Type of a value; JTYPE_NULL for absent, too. JTYPE_DOUBLE: written with fraction or exponent.
 enum jtype jval_type(const struct jval *v);
 bool jval_is_null(const struct jval *v); // null or absent
 // Compact text of the value, malloc'ed by the call ("null" for absent). NULL when memory is short.
@@ -60,6 +71,7 @@ char *jval_text(const struct jval *v);
 int jget(const struct jval *obj, const char *key, int flags, struct jval *ret, struct err *err);
 // True where the key stands in the object, even with value null.
 bool jget_has(const struct jval *obj, const char *key, int flags);
+// Typed members; see the flags above.
 int jget_string(const struct jval *obj, const char *key, int flags, const char **ret,
 		struct err *err);
 int jget_bool(const struct jval *obj, const char *key, int flags, bool *ret, struct err *err);

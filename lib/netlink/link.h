@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links, addresses, routes, permanent neighbours. Each function is one request (or dump) on an rtnl
-// socket and acts in that socket's namespace. Results: 0, a positive LINK_* outcome where stated, or
-// -errno with the kernel's extended-ack text in err where it gave one.
+// socket and acts in that socket's namespace. Results: 0, a positive LINK_* outcome where stated,
+// or -errno with the kernel's extended-ack text in err where it gave one.
 #pragma once
 
 #include <stdbool.h>
@@ -45,7 +45,7 @@ int link_add_veth(struct rtnl *rtnl, const struct link_veth *v, struct err *err)
 // LINK_NOT_FOUND when there is none.
 int link_get_by_name(struct rtnl *rtnl, const char *name, struct link_info *ret, struct err *err);
 int link_get_by_index(struct rtnl *rtnl, uint32_t ifindex, struct link_info *ret, struct err *err);
-// All links; fn returns non-zero to stop, which is passed on.
+// All links; fn returns non-zero to stop, which is passed on. fn may use the same socket.
 int link_foreach(struct rtnl *rtnl, int (*fn)(const struct link_info *info, void *arg), void *arg,
 		 struct err *err);
 int link_del(struct rtnl *rtnl, uint32_t ifindex, struct err *err); // LINK_NOT_FOUND: already gone
@@ -59,11 +59,13 @@ struct link_change {
 	const char *alias;
 	const struct macaddr *mac; // NULL: leave
 };
+// Applies the change (addrgen_none first). 0 or -errno (-ENODEV: no such link).
 int link_set(struct rtnl *rtnl, const struct link_change *c, struct err *err);
 
 // Address on a link. IPv6: IFA_F_NODAD, so that it is usable at once. LINK_EXISTS: it is there.
 int link_addr_add(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr,
 		  struct err *err);
+// -EADDRNOTAVAIL: it is not there.
 int link_addr_del(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr,
 		  struct err *err);
 struct link_addr {
@@ -72,13 +74,14 @@ struct link_addr {
 	uint8_t scope; // RT_SCOPE_*
 	uint32_t flags; // IFA_F_*
 };
+// All addresses, both families; fn as in link_foreach.
 int link_addr_foreach(struct rtnl *rtnl, int (*fn)(const struct link_addr *a, void *arg), void *arg,
 		      struct err *err);
 
 struct link_route {
 	struct ipprefix dst;      // len 0 = default
 	bool has_gateway;
-	struct ipaddr gateway;    // same family as dst
+	struct ipaddr gateway;    // same family as dst (when read, IPv6 behind an IPv4 dst too)
 	bool onlink;              // RTNH_F_ONLINK
 	bool has_source;
 	struct ipaddr source;     // RTA_PREFSRC
@@ -91,7 +94,10 @@ struct link_route {
 };
 // Adds or replaces (NLM_F_REPLACE).
 int link_route_set(struct rtnl *rtnl, const struct link_route *route, struct err *err);
+// Deletes the first match of dst, table, and of gateway, ifindex, metric, protocol where they are
+// set. -ESRCH: there is none.
 int link_route_del(struct rtnl *rtnl, const struct link_route *route, struct err *err);
+// Unicast routes of family (AF_UNSPEC: both) in all tables; of a multipath route the first hop.
 int link_route_foreach(struct rtnl *rtnl, int family,
 		       int (*fn)(const struct link_route *r, void *arg), void *arg,
 		       struct err *err);

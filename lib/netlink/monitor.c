@@ -15,7 +15,7 @@
 #include "netlink/rtnl_msg.h"
 
 #define QUEUE_BYTES (1 << 20) // what may wait in the socket: some thousand events
-#define READS_MAX 64          // datagrams per monitor_read, so that a storm does not hold the caller
+#define READS_MAX 64          // datagrams per monitor_read: a storm must not hold the caller
 
 struct monitor {
 	struct nl_sock *sock;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Link and address events of one namespace.
 //
-// Poll monitor_fd for POLLIN and call monitor_read. After a lost event (socket overrun) the callback
-// gets MONITOR_RESYNC: the user must dump again. One thread.
+// Poll monitor_fd for POLLIN and call monitor_read. After a lost event (socket overrun) the
+// callback gets MONITOR_RESYNC: the user must dump again. One thread.
 #pragma once
 
 #include <stdint.h>

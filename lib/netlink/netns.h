@@ -10,8 +10,8 @@
 enum netns_outcome { NETNS_NOT_FOUND = 1, NETNS_NOT_NETNS = 2 };
 
 // Opens a namespace file for setns. The descriptor, or -errno; *ret_outcome (may be NULL) tells a
-// missing path (NETNS_NOT_FOUND) and a file that is no network namespace (NETNS_NOT_NETNS, checked by
-// the nsfs magic and NS_GET_NSTYPE) apart from other failures.
+// missing path (NETNS_NOT_FOUND) and a file that is no network namespace (NETNS_NOT_NETNS, checked
+// by the nsfs magic and NS_GET_NSTYPE) apart from other failures.
 int netns_open(const char *path, int *ret_outcome, struct err *err);
 // Opens /run/netns/NAME, making it (folder, bind mount of a fresh namespace) where it is missing.
 // The calling thread stays where it is.

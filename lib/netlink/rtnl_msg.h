@@ -49,10 +49,11 @@ void rtnl_nest_end(struct rtnl_req *req, struct nlattr *nest);
 // A reply message. 0 = go on, else the call ends with this value.
 typedef int rtnl_fn(const struct nlmsghdr *h, void *arg);
 
-// One request up to its acknowledgement. fn (may be NULL) sees the replies. 0, -errno, or fn's value.
+// One request up to its acknowledgement. fn (may be NULL) sees the replies. 0, -errno, or fn's
+// value.
 int rtnl_call(struct rtnl *rtnl, struct rtnl_req *req, rtnl_fn *fn, void *arg);
-// A dump. It is read to its end (again where it was interrupted) before fn sees the first message, so fn
-// may use the same socket. 0, -errno, or fn's non-zero value.
+// A dump. It is read to its end (again where it was interrupted) before fn sees the first message,
+// so fn may use the same socket. 0, -errno, or fn's non-zero value.
 int rtnl_dump(struct rtnl *rtnl, struct rtnl_req *req, rtnl_fn *fn, void *arg);
 // Sets err to "what: the kernel's text: strerror"; returns r (negative) unchanged.
 int rtnl_fail(const struct rtnl *rtnl, int r, struct err *err, const char *fmt, ...)
