@@ -28,10 +28,11 @@ static uint16_t csum_at(const struct pkt *p)
 static bool is_own_csum(const struct pkt *p)
 {
 	const struct vnet_hdr *v = &p->vnet;
+	const uint16_t at = csum_at(p);
 
 	if ((p->flags & (PKT_F_L4 | PKT_F_FRAG)) != PKT_F_L4 || v->csum_start != p->l4_off)
 		return false;
-	if (v->csum_offset != csum_at(p))
+	if (at == 0 || v->csum_offset != at)
 		return false;
 	// A partial sum runs to the end of the packet, so UDP must as well.
 	return p->proto != IPPROTO_UDP ||
