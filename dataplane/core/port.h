@@ -34,8 +34,9 @@ struct tx_frame {
 };
 
 struct port_ops {
-	// Sends n frames in order and returns how many were accepted. Every frame that was not is counted
-	// as a TX drop of this port here. Neither blocks, logs nor allocates. Worker thread.
+	// Sends n frames in order and returns how many were accepted. Those are counted in tx_packets and
+	// tx_bytes here, every other one as a TX drop of this port. Neither blocks, logs nor allocates.
+	// Worker thread.
 	unsigned (*tx_burst)(struct port *port, unsigned worker, const struct tx_frame *frames,
 			     unsigned n, struct counters *c);
 	// Releases sockets and memory. Control thread, after the grace period.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receive of all ports of the private namespace: two lanes, one fanout group.
 //
-// Per worker an express lane (packet socket read by recvmmsg) and a bulk lane (TPACKET_V3 ring), all bound
-// to no interface and members of one PACKET_FANOUT group; an eBPF program picks the member from an mmapped
-// array indexed by ifindex. A second small program on each member counts what is queued per port and
-// drops beyond the port's share, so that a flood costs its sender, not the others. The bulk lane's ring
-// is made when the first port needs it and taken down after it was idle (a V3 ring's timer costs 1 % of a
-// core on Linux >= 6.18).
+// Per worker an express lane (packet socket read by recvmmsg) and a bulk lane (TPACKET_V3 ring),
+// all bound to no interface and members of one PACKET_FANOUT group; an eBPF program picks the
+// member from an mmapped array indexed by ifindex. A second small program on each member counts
+// what is queued per port and drops beyond the port's share, so that a flood costs its sender, not
+// the others. The bulk lane's ring is made when the first port needs it and taken down after it was
+// idle (a V3 ring's timer costs 1 % of a core on Linux >= 6.18).
 //
-// Threads: the control thread opens, adds and removes ports and runs rx_group_service; worker w alone
-// calls the functions that take its struct rx. Nothing points into a ring after rx_release.
+// Threads: the control thread opens, adds and removes ports and runs rx_group_service; worker w
+// alone calls the functions that take its struct rx. Nothing points into a ring after rx_release.
 #pragma once
 
 #include <stdbool.h>
@@ -28,9 +28,9 @@ struct rx_group;
 struct rx;
 
 struct rx_conf {
-	int netns_fd;          // private namespace; borrowed during the call
+	int netns_fd; // private namespace; borrowed during the call
 	unsigned workers;
-	enum rx_mode mode;     // LANES: fail where it cannot be had; AUTO: fall back to MMSG
+	enum rx_mode mode; // LANES: fail where it cannot be had; AUTO: fall back to MMSG
 };
 
 // Opens sockets, maps and programs. 0 or -errno. AUTO never fails for lack of eBPF.
@@ -47,12 +47,12 @@ void rx_port_del(struct rx_group *g, uint32_t ifindex);
 enum rx_lane rx_port_lane(const struct rx_group *g, uint32_t ifindex);
 // Readable when a worker asks for rx_group_service (a ring wanted); the control thread polls it.
 int rx_group_event_fd(const struct rx_group *g);
-// Makes or takes down rings, reads socket statistics (clear-on-read) into drop counters. Also called
-// about once a second while there is traffic; it may be left out while workers sleep.
+// Makes or takes down rings, reads socket statistics (clear-on-read) into drop counters. Also
+// called about once a second while there is traffic; it may be left out while workers sleep.
 void rx_group_service(struct rx_group *g, uint64_t now_ns);
 
-// Next batch: up to max (<= PKT_BURST) frames with data, len, in_port, vnet, vlan and OVERSIZE set. 0:
-// nothing there. Counts rx_packets and rx_bytes per port. now_ns: of the caller's loop.
+// Next batch: up to max (<= PKT_BURST) frames with data, len, in_port, vnet, vlan and OVERSIZE set.
+// 0: nothing there. Counts rx_packets and rx_bytes per port. now_ns: of the caller's loop.
 unsigned rx_burst(struct rx *rx, struct pkt *pkts, unsigned max, uint64_t now_ns,
 		  struct counters *c);
 // The frames of the last burst are no longer needed.

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The express lane: batches from a packet socket by recvmmsg into buffers that are used again at
+// once.
+//
+// While frames are large fewer are read per call and only the first buffers rotate, so that a frame
+// is still in the processor's cache when it is sent. One thread per struct.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet/pkt.h"
+
+// One received frame, before its port is looked up. vnet_hdr stands directly before data.
+struct rx_frame {
+	uint8_t *data;
+	uint32_t len;      // bytes at data
+	uint32_t wire_len; // bytes that the frame had; more than len: it was cut
+	uint32_t ifindex;
+	uint16_t vlan_tci, vlan_tpid; // host order, with has_vlan
+	bool has_vlan;
+	bool outgoing; // sent by this end of the link, not received
+};
+
+struct express_rx;
+
+// Borrows fd. NULL when memory is short. Control thread.
+struct express_rx *express_new(int fd);
+void express_free(struct express_rx *e);
+// Reads up to max (<= PKT_BURST) frames without waiting; they stay until the next call. A frame
+// that the kernel took off the queue but could not deliver is added to *ret_lost.
+unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned max,
+		      unsigned *ret_lost);
+// The last express_read found fewer frames than it asked for.
+bool express_is_empty(const struct express_rx *e);
+// The last express_read got a whole burst of frames.
+bool express_is_full(const struct express_rx *e);
