@@ -20,6 +20,9 @@
 
 #include "base/compiler.h"
 
+// An empty tail is a normal one.
+#pragma GCC diagnostic ignored "-Wformat-zero-length"
+
 enum log_level { LOG_LEVEL_ERR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 // Level, format and target of the whole process. Defaults: info, text, stderr.
