@@ -25,7 +25,7 @@
 struct express_rx {
 	int fd;
 	bool single; // the kernel has no recvmmsg
-	bool empty, full;
+	bool empty;
 	unsigned want; // frames to ask for next
 	void *mem;
 	struct mmsghdr msgs[PKT_BURST];
@@ -149,7 +149,7 @@ unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned ma
 	unsigned want = max < e->want ? max : e->want;
 	uint64_t bytes = 0;
 	int n = read_batch(e, want);
-	e->empty = e->full = false;
+	e->empty = false;
 	if (n <= 0) {
 		// Any other error is the kernel's answer for one frame, which is gone, or EINTR.
 		e->empty = n == 0 || errno == EAGAIN;
@@ -163,7 +163,6 @@ unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned ma
 		reset(e, i);
 	}
 	e->empty = (unsigned)n < want;
-	e->full = n == PKT_BURST;
 	adapt(e, (unsigned)n, bytes);
 	return (unsigned)n;
 }
@@ -171,9 +170,4 @@ unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned ma
 bool express_is_empty(const struct express_rx *e)
 {
 	return e->empty;
-}
-
-bool express_is_full(const struct express_rx *e)
-{
-	return e->full;
 }

@@ -19,7 +19,8 @@ struct rx_frame {
 	uint32_t ifindex;
 	uint16_t vlan_tci, vlan_tpid; // host order, with has_vlan
 	bool has_vlan;
-	bool outgoing; // sent by this end of the link, not received
+	bool outgoing;       // sent by this end of the link, not received
+	uint32_t generation; // of a held frame's port (rx_priv.h)
 };
 
 struct express_rx;
@@ -33,5 +34,3 @@ unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned ma
 		      unsigned *ret_lost);
 // The last express_read found fewer frames than it asked for.
 bool express_is_empty(const struct express_rx *e);
-// The last express_read got a whole burst of frames.
-bool express_is_full(const struct express_rx *e);

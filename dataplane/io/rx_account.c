@@ -27,11 +27,12 @@ static void touch(struct rx *rx, struct rx_entry *entry)
 
 void account_take(struct rx *rx, enum rx_lane lane, struct rx_entry *entry, uint32_t wire_len)
 {
-	rx->lane_cost[lane] += wire_len + RX_FRAME_COST;
+	uint32_t cost = wire_len + (lane == RX_LANE_BULK ? RX_COST_BULK : RX_COST_EXPRESS);
+	rx->lane_cost[lane] += cost;
 	if (!entry)
 		return;
 	touch(rx, entry);
-	entry->burst_cost += wire_len + RX_FRAME_COST;
+	entry->burst_cost += cost;
 }
 
 void account_hand_out(struct rx *rx, struct rx_entry *entry, uint32_t len)
@@ -52,6 +53,7 @@ static void publish_port(struct rx *rx, uint32_t ifindex)
 	counter_add(&pc->rx_bytes, e->burst_bytes);
 	if (map)
 		counter_add(&map->ports[ifindex].out, e->burst_cost);
+	e->window_packets += e->burst_packets;
 	e->burst_packets = e->burst_bytes = e->burst_cost = 0;
 	e->touched = false;
 }
@@ -73,7 +75,8 @@ static void fold_port(struct rx *rx, uint32_t ifindex, struct rx_entry *e)
 {
 	rx_owner owner = atomic_load_explicit(&e->owner, memory_order_acquire);
 	uint64_t dropped = get(&rx->group->prog.map->ports[ifindex].dropped);
-	if (rx_owner_worker(owner) != rx->worker || dropped == e->dropped_seen)
+	if (rx_owner_worker(owner) != rx->worker || rx_owner_generation(owner) != e->generation ||
+	    dropped == e->dropped_seen)
 		return;
 	counter_drop(rx->counters, rx_owner_port(owner), DROP_RX_QUEUE_FULL,
 		     dropped - e->dropped_seen);
@@ -115,6 +118,8 @@ void account_drops(struct rx *rx)
 	fold_socket(rx, rx->express_fd, DROP_RX_SOCKET_FULL);
 	if (!rx->group->prog.map)
 		return;
+	if (rx_ring_is_ready(&rx->ring))
+		fold_socket(rx, rx->ring.fd, DROP_RX_RING_FULL);
 	foreach_port(rx, fold_port);
 	for (unsigned lane = 0; lane < 2; lane++)
 		fold_unknown(rx, lane);

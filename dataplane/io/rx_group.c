@@ -59,13 +59,19 @@ static int open_express(struct rx_group *g, unsigned worker, struct err *err)
 	if (r < 0)
 		return r;
 	rx->express = express_new(rx->express_fd);
-	return rx->express ? 0 : err_set(err, ENOMEM, "receive buffers of worker %u", worker);
+	if (g->mode == RX_MODE_LANES)
+		rx->hold = hold_new();
+	return rx->express && (rx->hold || g->mode != RX_MODE_LANES)
+		       ? 0
+		       : err_set(err, ENOMEM, "receive buffers of worker %u", worker);
 }
 
 static void close_express(struct rx *rx)
 {
 	express_free(rx->express);
 	rx->express = NULL;
+	hold_free(rx->hold);
+	rx->hold = NULL;
 	if (rx->express_fd >= 0)
 		close(rx->express_fd);
 	rx->express_fd = -1;
@@ -95,6 +101,7 @@ static int try_lanes(struct rx_group *g, struct err *err)
 			g->rx[w].lanes[lane] = &g->prog.map->lanes[w * 2 + lane];
 		atomic_store(&g->rx[w].lanes[RX_LANE_EXPRESS]->capacity, EXPRESS_CAPACITY);
 	}
+	g->members = g->workers;
 	r = netns_run(g->netns_fd, open_sockets, &call);
 	if (r == 0)
 		return 0;
@@ -145,7 +152,8 @@ static struct rx_group *new_group(unsigned workers)
 	g->netns_fd = g->event_fd = -1;
 	g->fanout = -1;
 	for (unsigned w = 0; w < PORT_WORKERS_MAX; w++) {
-		g->rx[w] = (struct rx){.group = g, .worker = w, .express_fd = -1, .event_fd = -1};
+		g->rx[w] = (struct rx){
+			.group = g, .worker = w, .express_fd = -1, .event_fd = -1, .ring.fd = -1};
 	}
 	return g;
 }
@@ -179,6 +187,7 @@ void rx_group_close(struct rx_group *g)
 	if (!g)
 		return;
 	for (unsigned w = 0; w < g->workers; w++) {
+		rx_ring_close(&g->rx[w]);
 		close_express(&g->rx[w]);
 		if (g->rx[w].event_fd >= 0)
 			close(g->rx[w].event_fd);
@@ -216,6 +225,9 @@ static void open_port(struct rx_map_port *port, struct rx_entry *e, unsigned wor
 	if (moved)
 		atomic_store_explicit(&port->out, in, memory_order_relaxed);
 	atomic_store_explicit(&e->stale_until, in, memory_order_relaxed);
+	atomic_store_explicit(&e->dropped_base,
+			      atomic_load_explicit(&port->dropped, memory_order_relaxed),
+			      memory_order_relaxed);
 	atomic_store_explicit(&port->member, worker, memory_order_relaxed);
 }
 
@@ -259,9 +271,11 @@ void rx_port_del(struct rx_group *g, uint32_t ifindex)
 
 enum rx_lane rx_port_lane(const struct rx_group *g, uint32_t ifindex)
 {
-	(void)g;
-	(void)ifindex;
-	return RX_LANE_EXPRESS;
+	if (!g->prog.map || ifindex >= RX_IFINDEX_MAX)
+		return RX_LANE_EXPRESS;
+	uint32_t member =
+		atomic_load_explicit(&g->prog.map->ports[ifindex].member, memory_order_relaxed);
+	return member < g->workers ? RX_LANE_EXPRESS : RX_LANE_BULK;
 }
 
 int rx_group_event_fd(const struct rx_group *g)
@@ -274,4 +288,6 @@ void rx_group_service(struct rx_group *g, uint64_t now_ns)
 	(void)now_ns;
 	uint64_t count;
 	(void)!read(g->event_fd, &count, sizeof(count));
+	if (g->mode == RX_MODE_LANES)
+		rx_ring_service(g);
 }

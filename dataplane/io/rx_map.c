@@ -122,7 +122,7 @@ static int load_admit(int map_fd, unsigned slot)
 		LDX(BPF_W, R2, R1, CTX(pkt_type)),
 		JUMP_IMM(BPF_JEQ, R2, PACKET_OUTGOING, 24),
 		LDX(BPF_W, R3, R1, CTX(len)),
-		ALU_IMM(BPF_ADD, R3, RX_FRAME_COST),
+		ALU_IMM(BPF_ADD, R3, slot % 2 == RX_LANE_BULK ? RX_COST_BULK : RX_COST_EXPRESS),
 		LDX(BPF_W, R2, R1, CTX(ifindex)),
 		MAP_ADDRESS(R6, map_fd,
 			    offsetof(struct rx_map, lanes) + slot * sizeof(struct rx_map_lane)),

@@ -22,9 +22,11 @@
 #include "io/rx.h"
 
 #define RX_SLOTS_MAX (2 * PORT_WORKERS_MAX) // slot = worker * 2 + lane
-#define RX_FRAME_COST 512 // bytes that a waiting frame costs besides its length (skb, block header)
+// Bytes that a waiting frame costs besides its length: an skb, a header in a block.
+#define RX_COST_EXPRESS 512
+#define RX_COST_BULK 128
 
-// One lane of one worker. Byte counts include RX_FRAME_COST per frame.
+// One lane of one worker. Byte counts include RX_COST_* per frame.
 struct rx_map_lane {
 	_Atomic uint64_t in;      // let in; kernel
 	_Atomic uint64_t unknown; // frames of interfaces that are no open port; kernel

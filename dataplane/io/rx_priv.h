@@ -9,8 +9,10 @@
 #include "core/counters.h"
 #include "core/port.h"
 #include "io/express_rx.h"
+#include "io/hold_rx.h"
 #include "io/rx.h"
 #include "io/rx_map.h"
+#include "io/rx_ring.h"
 
 // Who gets an interface's frames: port id (16 bits, 0 = nobody), worker (16 bits), generation (32
 // bits) of the interface index. Written by the control thread in one store.
@@ -36,21 +38,34 @@ static inline uint32_t rx_owner_generation(rx_owner o)
 	return (uint32_t)(o >> 32);
 }
 
+// See rx_lane.h.
+enum rx_state { RX_STATE_EXPRESS, RX_STATE_RISING, RX_STATE_BULK, RX_STATE_FALLING };
+
 // One interface index.
 struct rx_entry {
 	_Atomic rx_owner owner;
 	_Atomic uint64_t
 		stale_until; // `in` count when the port was added: what is before it belongs to
 			     // a port that had the index earlier; control thread
+	_Atomic uint64_t dropped_base; // `dropped` count when the port was added; control thread
 	// The rest belongs to the worker that owns the port.
 	uint32_t generation;    // of the port that the fields below describe
 	bool touched;           // is in rx->touched
 	bool stale;             // frames of an earlier port may still come
+	uint64_t started_ns;    // when the worker first saw a frame of the port
 	uint32_t burst_packets; // taken in this burst
 	uint32_t burst_bytes;
-	uint32_t burst_cost;   // bytes and RX_FRAME_COST of frames taken, handed out or not
+	uint32_t burst_cost;   // bytes and RX_COST_* of frames taken, handed out or not
 	uint64_t dropped_seen; // of rx_map_port.dropped, already in the counters
 	uint64_t snap_in;      // of rx_map_port.in, see account_settle
+	enum rx_state lane;
+	uint32_t held;           // FALLING: frames that wait
+	uint64_t moved_ns;       // when the state began
+	uint64_t fall_position;  // FALLING: last block that may hold older frames
+	uint64_t window_packets; // handed out since the last lane_tick
+	uint32_t streak;         // of full reads that the two sums below belong to
+	uint32_t streak_packets;
+	uint64_t streak_bytes;
 } CACHE_ALIGNED;
 
 struct rx {
@@ -69,6 +84,15 @@ struct rx {
 	uint64_t snap_ns;             // when the admitted bytes below were read; 0 = not
 	uint64_t snap_in[2];
 	bool pressed; // a lane held more than one read since drops were last looked at
+	struct rx_ring ring;
+	struct hold_rx *hold; // NULL in mmsg mode
+	unsigned rising, falling, held_ready;
+	unsigned moved_count;
+	uint16_t moved[64]; // interface indexes of ports that are not EXPRESS
+	uint64_t window_ns; // start of the rate window
+	uint32_t streak, streak_reads, streak_frames; // of full express reads
+	bool ring_has, mark_met;
+	uint64_t mark_position, mark_in; // see lane_look_at_ring
 	unsigned touched_count;
 	uint16_t touched[2 * PKT_BURST]; // interface indexes with a burst count
 } CACHE_ALIGNED;
@@ -78,6 +102,7 @@ struct rx_group {
 	unsigned workers;
 	int netns_fd; // own copy
 	int event_fd;
+	uint32_t members;                             // of the fanout group
 	int64_t fanout;                               // what a new member passes
 	struct rx_map_prog prog;                      // map NULL in mmsg mode
 	char reason[ERR_TEXT_MAX];                    // why not lanes
