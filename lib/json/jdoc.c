@@ -13,6 +13,7 @@
 #include <json-c/linkhash.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "json/jget.h"
 
 #define DEPTH_MAX 32u
@@ -158,6 +159,9 @@ static int check_text(const char *text, size_t len, const struct jlimits *limits
 		return err_set(err, 0, "JSON text begins with a byte order mark");
 	if (memchr(text, '\0', len))
 		return err_set(err, 0, "JSON text holds a NUL byte");
+	// json-c's own check lets surrogates pass.
+	if (!utf8_is_valid(text, len))
+		return err_set(err, 0, "JSON text is not UTF-8");
 	return scan_text(text, len, err);
 }
 
@@ -236,7 +240,7 @@ int jdoc_parse(const char *text, size_t len, const struct jlimits *limits, struc
 	_cleanup_(jdoc_freep) struct jdoc *doc = calloc(1, sizeof(*doc));
 	if (!tok || !doc)
 		return err_set(err, ENOMEM, "JSON text");
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
 	r = parse_root(tok, text, len, &doc->root, err);
 	if (r == 0)
 		r = check_tree(doc->root, depth, err);

@@ -66,12 +66,11 @@ static bool attach(struct jput *j, const char *key, struct json_object *node)
 // node: taken; NULL where there was no memory for it, unless it is a null.
 static bool put(struct jput *j, const char *key, struct json_object *node, bool is_null)
 {
-	if (!j)
-		return false;
-	if (!j->failed && (node || is_null) && attach(j, key, node))
+	if (j && !j->failed && (node || is_null) && attach(j, key, node))
 		return true;
 	json_object_put(node);
-	j->failed = true;
+	if (j)
+		j->failed = true;
 	return false;
 }
 
