@@ -19,7 +19,8 @@
 
 struct emc;
 
-// entries: power of two, default 8192. NULL when memory is short. seed: of the insertion lottery.
+// entries: power of two, at least 2, default 8192. NULL when it is none or memory is short. seed:
+// of the insertion lottery.
 struct emc *emc_new(uint32_t entries, uint64_t seed);
 void emc_free(struct emc *e);
 // Prefetches both candidate slots.
@@ -31,3 +32,14 @@ struct resolved *emc_lookup(struct emc *e, const struct flow_key *key, uint32_t 
 // not taken in (pressure); the decision is used once from the caller's own memory.
 struct resolved *emc_insert(struct emc *e, const struct flow_key *key, uint32_t hash,
 			    uint32_t generation);
+
+// What happened since emc_new.
+struct emc_stats {
+	uint64_t lookups, misses; // misses hold the stale ones
+	uint64_t stale;           // key found with an old generation
+	uint64_t inserts, refused;
+	uint64_t moves;     // entries that made room by going to their other slot
+	uint64_t evictions; // live entries replaced
+	unsigned shift; // pressure: evicting one entry in 2^shift tries, a proven one in 4^shift
+};
+void emc_stats_get(const struct emc *e, struct emc_stats *ret);
