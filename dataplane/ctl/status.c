@@ -39,6 +39,32 @@ static int add_value(const struct jval *obj, const char *key, struct buf *out)
 	return cell_format(CELL_TEXT, &value, AF_UNSPEC, out);
 }
 
+// A list of addresses or prefixes on one line.
+static int add_list(const struct jval *status, const char *key, struct buf *out)
+{
+	struct jval value;
+	size_t start = out->len;
+	int r = jget(status, key, JOPTIONAL, &value, NULL);
+
+	if (r == 0)
+		r = cell_format(CELL_ADDRS, &value, AF_UNSPEC, out);
+	return r == 0 && out->len == start ? buf_addf(out, "-") : r;
+}
+
+static int add_addresses(const struct jval *status, struct buf *out)
+{
+	return add_list(status, "node_ips", out);
+}
+
+static int add_ranges(const struct jval *status, struct buf *out)
+{
+	int r = add_list(status, "pod_cidrs", out);
+
+	if (r == 0)
+		r = buf_addf(out, ", MTU ");
+	return r < 0 ? r : add_value(status, "pod_mtu", out);
+}
+
 static int add_version(const struct jval *status, struct buf *out)
 {
 	int r = add_value(status, "version", out);
@@ -64,17 +90,17 @@ static int add_agent(const struct jval *status, struct buf *out)
 static int add_uplink(const struct jval *status, struct buf *out)
 {
 	struct jval uplink = {0};
+	const char *name = "";
 	int r;
 
 	if (jget_object(status, "uplink", JOPTIONAL, &uplink, NULL) < 0 || jval_is_null(&uplink))
 		return buf_addf(out, "-");
 	r = add_value(&uplink, "kind", out);
-	if (r == 0)
-		r = buf_addf(out, " ");
-	if (r == 0)
-		r = add_value(&uplink, "name", out);
-	if (r == 0)
-		r = buf_addf(out, ", MTU ");
+	jget_string(&uplink, "name", JOPTIONAL, &name, NULL);
+	// Kind "none" has no name and no MTU.
+	if (r < 0 || !name[0])
+		return r;
+	r = buf_addf(out, " %s, MTU ", name);
 	return r < 0 ? r : add_value(&uplink, "mtu", out);
 }
 
@@ -84,16 +110,16 @@ static int add_problems(const struct jval *status, struct buf *out)
 	int r = jget_array(status, "problems", JOPTIONAL, &problems, NULL);
 
 	if (r < 0 || jarray_len(&problems) == 0)
-		return buf_addf(out, "problems  none\n");
+		return buf_addf(out, "problems   none\n");
 	for (size_t i = 0; r == 0 && i < jarray_len(&problems); i++) {
 		struct jval problem = jarray_at(&problems, i);
 		const char *what = "?", *hint = "";
 
 		jget_string(&problem, "what", JOPTIONAL, &what, NULL);
 		jget_string(&problem, "hint", JOPTIONAL, &hint, NULL);
-		r = buf_addf(out, "problem   %s\n", what);
+		r = buf_addf(out, "problem    %s\n", what);
 		if (r == 0 && hint[0])
-			r = buf_addf(out, "  hint    %s\n", hint);
+			r = buf_addf(out, "  hint     %s\n", hint);
 	}
 	return r;
 }
@@ -104,11 +130,10 @@ static int add_line(const struct jval *status, const char *key, struct buf *out)
 		const char *key;
 		int (*fn)(const struct jval *status, struct buf *out);
 	} special[] = {
-		{"version", add_version},
-		{"agent", add_agent},
-		{"uplink", add_uplink},
+		{"version", add_version},     {"agent", add_agent},   {"uplink", add_uplink},
+		{"addresses", add_addresses}, {"ranges", add_ranges},
 	};
-	int r = buf_addf(out, "%-10s", key);
+	int r = buf_addf(out, "%-11s", key);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_LEN(special); i++)
 		if (strcmp(special[i].key, key) == 0) {
@@ -123,7 +148,8 @@ static int add_line(const struct jval *status, const char *key, struct buf *out)
 int status_print(const struct jval *status, FILE *out, struct err *err)
 {
 	static const char *const keys[] = {
-		"state", "version", "node", "agent", "uplink", "pods", "ports", "restarts",
+		"state",  "version", "node", "addresses", "ranges",
+		"uplink", "agent",   "pods", "ports",     "restarts",
 	};
 	_cleanup_(buf_fini) struct buf text = BUF_INIT(TEXT_MAX);
 	int r = 0;

@@ -42,7 +42,7 @@ expect 2 "" "exclude each other" -4 -6 pod
 expect 2 "" "needs a value" pod --run-dir
 expect 2 "" 'unknown argument `x`' status x
 empty "$dir/out"
-expect 3 "state     down" "" status
+expect 3 "state      down" "" status
 expect 3 '"state":"down"' "" -j status
 jq -e '.api_version == 1 and (.problems | length) == 1 and (.agent.connected | not)' \
 	"$dir/out" >/dev/null
@@ -53,10 +53,10 @@ expect 3 "does not answer" "" version
 
 # A stale socket file, and one that is a plain file.
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$dir/weftd.sock"
-expect 3 "state     down" "" status
+expect 3 "state      down" "" status
 rm "$dir/weftd.sock"
 : >"$dir/weftd.sock"
-expect 3 "state     down" "" status
+expect 3 "state      down" "" status
 
 # Nobody reads: an error, not a crash.
 rc=0

@@ -26,10 +26,11 @@
 #define POD_B                                                                \
 	"{\"namespace\":\"kube-system\",\"name\":\"b\",\"ifname\":\"eth0\"," \
 	"\"ips\":[\"10.244.1.3\"],\"state\":\"waiting\",\"drops\":0}"
-#define STATUS(state, problems)                                                              \
-	"{\"state\":\"" state "\",\"problems\":[" problems "],\"version\":\"1.2.3\","        \
-	"\"uptime_s\":3725,\"node\":\"n1\",\"agent\":{\"connected\":true,\"synced\":true,"   \
-	"\"last_event_age_s\":4},\"uplink\":{\"kind\":\"none\",\"name\":null,\"mtu\":1500}," \
+#define STATUS(state, problems)                                                            \
+	"{\"state\":\"" state "\",\"problems\":[" problems "],\"version\":\"1.2.3\","      \
+	"\"uptime_s\":3725,\"node\":\"n1\",\"agent\":{\"connected\":true,\"synced\":true," \
+	"\"last_event_age_s\":4},\"uplink\":{\"kind\":\"none\",\"name\":\"\",\"mtu\":0},"  \
+	"\"pod_mtu\":1450,\"pod_cidrs\":[\"10.244.1.0/24\",\"fd00::/64\"],"                \
 	"\"pods\":2,\"ports\":3,\"restarts\":0}"
 
 struct row {
@@ -102,15 +103,17 @@ static const struct row rows[] = {
 	{.name = "status",
 	 .answers = {HELLO, GET("status", STATUS("ok", ""))},
 	 .args = {"status"},
-	 .out = "state     ok\n"
-		"version   1.2.3 (up 1 h 2 min)\n"
-		"node      n1\n"
-		"agent     connected, synced, last event 4 s ago\n"
-		"uplink    none -, MTU 1500\n"
-		"pods      2\n"
-		"ports     3\n"
-		"restarts  0\n"
-		"problems  none\n"},
+	 .out = "state      ok\n"
+		"version    1.2.3 (up 1 h 2 min)\n"
+		"node       n1\n"
+		"addresses  -\n"
+		"ranges     10.244.1.0/24,fd00::/64, MTU 1450\n"
+		"uplink     none\n"
+		"agent      connected, synced, last event 4 s ago\n"
+		"pods       2\n"
+		"ports      3\n"
+		"restarts   0\n"
+		"problems   none\n"},
 	{.name = "status with a problem",
 	 .answers = {HELLO, GET("status",
 				STATUS("degraded", "{\"what\":\"x.yaml\",\"hint\":\"mend it\"}"))},
@@ -120,7 +123,8 @@ static const struct row rows[] = {
 	 .out = "{\"api_version\":1,\"state\":\"degraded\",\"problems\":[{\"what\":\"x.yaml\","
 		"\"hint\":\"mend it\"}],\"version\":\"1.2.3\",\"uptime_s\":3725,\"node\":\"n1\","
 		"\"agent\":{\"connected\":true,\"synced\":true,\"last_event_age_s\":4},"
-		"\"uplink\":{\"kind\":\"none\",\"name\":null,\"mtu\":1500},\"pods\":2,"
+		"\"uplink\":{\"kind\":\"none\",\"name\":\"\",\"mtu\":0},"
+		"\"pod_mtu\":1450,\"pod_cidrs\":[\"10.244.1.0/24\",\"fd00::/64\"],\"pods\":2,"
 		"\"ports\":3,\"restarts\":0}\n"},
 	{.name = "status that is none",
 	 .answers = {HELLO, GET("status", "")},
@@ -215,7 +219,7 @@ static void tells_that_nobody_answers(void **state)
 		struct row row;
 		const char *part;
 	} cases[] = {
-		{{.args = {"status"}}, "state     down\n"},
+		{{.args = {"status"}}, "state      down\n"},
 		{{.args = {"status"}, .json = true},
 		 "{\"api_version\":1,\"state\":\"down\",\"problems\":[{\"what\":"},
 		{{.args = {"version"}}, "weftd    does not answer\n"},
