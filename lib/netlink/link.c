@@ -286,8 +286,9 @@ static int set_rest(struct rtnl *rtnl, const struct link_change *c)
 	rtnl_req_init(&req, RTM_SETLINK, 0, &ifi, sizeof(ifi));
 	if (c->mtu > 0)
 		rtnl_put_u32(&req, IFLA_MTU, c->mtu);
+	// The kernel counts the NUL as part of the alias; only an empty one needs it.
 	if (c->alias)
-		rtnl_put_text(&req, IFLA_IFALIAS, c->alias);
+		rtnl_put(&req, IFLA_IFALIAS, c->alias, c->alias[0] ? strlen(c->alias) : 1);
 	if (c->mac)
 		rtnl_put(&req, IFLA_ADDRESS, c->mac->b, sizeof(c->mac->b));
 	return rtnl_call(rtnl, &req, NULL, NULL);
