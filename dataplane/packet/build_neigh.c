@@ -50,7 +50,8 @@ uint32_t build_nd_advert(const struct pkt *p, const struct nd_view *ns,
 	};
 	uint8_t *h;
 
-	if (ns->type != PROTO_ICMP6_NS || !build_has_sender(p) || !ipaddr_is_unicast(&ns->target))
+	if (ns->type != PROTO_ICMP6_NS || !(p->flags & PKT_F_IPV6) || !build_has_sender(p) ||
+	    ipaddr_is_v4(&ns->target) || !ipaddr_is_unicast(&ns->target))
 		return 0;
 	h = build_answer(out, p, our_mac, &ip);
 	if (ns->has_link_addr && !(ns->link_addr.b[0] & 1))

@@ -50,10 +50,10 @@ static bool take_options(const uint8_t *o, uint32_t room, struct nd_view *v)
 	return true;
 }
 
-// RFC 4861 7.1.1 and 7.1.2.
+// RFC 4861 7.1.1 and 7.1.2. A mapped target would be taken for an IPv4 address by all that follows.
 static bool is_valid(const struct pkt *p, const uint8_t *h, const struct nd_view *v)
 {
-	if (is_multicast(v->target.b))
+	if (is_multicast(v->target.b) || ipaddr_is_v4(&v->target))
 		return false;
 	if (v->type == PROTO_ICMP6_NS)
 		return !is_unspecified(&p->key.src) ||

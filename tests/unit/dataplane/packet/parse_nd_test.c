@@ -103,6 +103,19 @@ static void test_fields(void **state)
 	}
 }
 
+// As an IPv4 address it would be answered by an IPv4 frame.
+static void test_mapped_target(void **state)
+{
+	struct nd_view v;
+
+	(void)state;
+	build(135, NULL, 0);
+	memset(frame + ND_AT + 8, 0, 10);
+	memset(frame + ND_AT + 18, 0xff, 2);
+	fix_sum(OPTIONS_AT);
+	assert_int_equal(parse(OPTIONS_AT, &v), DROP_PARSE_ND);
+}
+
 // RFC 4861 7.1.1: a probe has no source, and so no source link-layer address.
 static void test_probe(void **state)
 {
@@ -251,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_solicitation_and_advertisement),
 		cmocka_unit_test(test_other_types),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_mapped_target),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_solicited_to_group),
 		cmocka_unit_test(test_options),
