@@ -98,8 +98,7 @@ static int take_error(const struct jval *root, struct err *err)
 	if (r < 0)
 		return -EPROTO;
 	bool more = details && details[0] != '\0';
-	err_set_code(err, (unsigned)code, 0, "%s%s%s", msg, more ? ": " : "",
-		     more ? details : "");
+	err_set_code(err, (unsigned)code, 0, "%s%s%s", msg, more ? ": " : "", more ? details : "");
 	return -EREMOTEIO;
 }
 

@@ -71,7 +71,9 @@ ssize_t line_reader_fill(struct line_reader *r, int fd)
 	if (room == 0)
 		return -EMSGSIZE;
 	struct iovec iov = {.iov_base = chunk, .iov_len = room < READ_MAX ? room : READ_MAX};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	ssize_t n;
 	do {

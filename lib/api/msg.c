@@ -6,9 +6,10 @@
 
 #include "base/compiler.h"
 
-#define CODE_INVALID 7 // CNI: invalid configuration
+#define CODE_INVALID 7  // CNI: invalid configuration
 #define STRING_MAX 1024 // bytes
 
+// clang-format off
 // First pass over the list: one field array per message.
 #define MSG_BEGIN(id, name_, quota_, help_) static const struct msg_field fields_##id[] = {
 #define MSG_NEED_REQUIRED true
@@ -37,6 +38,7 @@
 const struct msg_desc msg_table[MSG_COUNT] = {
 #include "api/messages.def"
 };
+// clang-format on
 
 static int check_string(const struct jval *obj, const struct msg_field *f, struct err *err)
 {

@@ -13,10 +13,10 @@
 #include "base/compiler.h"
 
 struct buf {
-	char *data;  // len bytes and a NUL; NULL before the first byte
-	size_t len;  // bytes in use
-	size_t cap;  // bytes allocated
-	size_t max;  // bytes that len may never exceed
+	char *data; // len bytes and a NUL; NULL before the first byte
+	size_t len; // bytes in use
+	size_t cap; // bytes allocated
+	size_t max; // bytes that len may never exceed
 };
 
 #define BUF_INIT(max_bytes) ((struct buf){.max = (max_bytes)})

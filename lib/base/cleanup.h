@@ -29,16 +29,16 @@ void cleanup_closedirp(DIR **d);
 #define _fclose_ _cleanup_(cleanup_fclosep)
 #define _closedir_ _cleanup_(cleanup_closedirp)
 
-#define TAKE_PTR(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) _taken = (p);                                                        \
-		(p) = NULL;                                                                        \
-		_taken;                                                                            \
+#define TAKE_PTR(p)                         \
+	({                                  \
+		__typeof__(p) _taken = (p); \
+		(p) = NULL;                 \
+		_taken;                     \
 	})
 
-#define TAKE_FD(fd)                                                                                \
-	({                                                                                         \
-		int _taken = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		_taken;                                                                            \
+#define TAKE_FD(fd)                \
+	({                         \
+		int _taken = (fd); \
+		(fd) = -1;         \
+		_taken;            \
 	})

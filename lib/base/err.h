@@ -21,8 +21,8 @@
 #define ERR_TEXT_MAX 1024 // bytes, with the final NUL; longer text is cut
 
 struct err {
-	int err_no;            // positive errno, 0 where no system error stands behind it
-	unsigned code;         // domain code for the reader (CNI error code), 0 = none chosen
+	int err_no;              // positive errno, 0 where no system error stands behind it
+	unsigned code;           // domain code for the reader (CNI error code), 0 = none chosen
 	char text[ERR_TEXT_MAX]; // "context: object: strerror", empty = no error
 };
 

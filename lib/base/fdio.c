@@ -92,8 +92,7 @@ static int replace_in(int dir, const char *name, const void *data, size_t size, 
 	return fsync(dir) < 0 ? -errno : 0;
 }
 
-int fdio_replace_file(const char *path, const void *data, size_t size, mode_t mode,
-		      struct err *err)
+int fdio_replace_file(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
 {
 	const char *name;
 	_close_ int dir = open_parent(path, &name);

@@ -61,7 +61,7 @@ int log_level_parse(const char *text, enum log_level *ret_level)
 		const char *text;
 		enum log_level level;
 	} names[] = {
-		{"err", LOG_LEVEL_ERR},   {"error", LOG_LEVEL_ERR}, {"warn", LOG_LEVEL_WARN},
+		{"err", LOG_LEVEL_ERR},      {"error", LOG_LEVEL_ERR}, {"warn", LOG_LEVEL_WARN},
 		{"warning", LOG_LEVEL_WARN}, {"info", LOG_LEVEL_INFO}, {"debug", LOG_LEVEL_DEBUG},
 	};
 
@@ -254,8 +254,9 @@ static void line_make_json(struct line *l, const struct record *r)
 
 static void line_make_text(struct line *l, const struct record *r)
 {
-	const char *const parts[] = {r->time, " ", level_names[r->level].text, " ", r->module,
-				     ": ", r->event, r->tail[0] != '\0' ? " " : "", r->tail};
+	const char *const parts[] = {
+		r->time, " ",      level_names[r->level].text,    " ",    r->module,
+		": ",    r->event, r->tail[0] != '\0' ? " " : "", r->tail};
 
 	l->max = sizeof(l->s) - strlen("\n");
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
@@ -303,8 +304,7 @@ void log_write(enum log_level level, const char *module, const char *event, cons
 		line_make_json(&l, &r);
 	else
 		line_make_text(&l, &r);
-	if (write_nowait(atomic_load_explicit(&log_fd, memory_order_relaxed), &l) !=
-	    (ssize_t)l.len)
+	if (write_nowait(atomic_load_explicit(&log_fd, memory_order_relaxed), &l) != (ssize_t)l.len)
 		atomic_fetch_add_explicit(&log_lost_lines, 1, memory_order_relaxed);
 	errno = saved;
 }

@@ -43,20 +43,20 @@ void log_write(enum log_level level, const char *module, const char *event, cons
 bool log_limit(_Atomic uint64_t *last, uint64_t interval_ns);
 
 #define LOG_MODULE(name) static const char *const log_module UNUSED = name
-#define LOG_AT(level, ...)                                                                         \
-	do {                                                                                       \
-		if (log_enabled(level))                                                            \
-			log_write(level, log_module, __VA_ARGS__);                                 \
+#define LOG_AT(level, ...)                                         \
+	do {                                                       \
+		if (log_enabled(level))                            \
+			log_write(level, log_module, __VA_ARGS__); \
 	} while (0)
 #define LOG_ERR(...) LOG_AT(LOG_LEVEL_ERR, __VA_ARGS__)
 #define LOG_WARN(...) LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
 #define LOG_INFO(...) LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
 #define LOG_DEBUG(...) LOG_AT(LOG_LEVEL_DEBUG, __VA_ARGS__)
-#define LOG_LIMIT(level, ...)                                                                      \
-	do {                                                                                       \
-		static _Atomic uint64_t log_last;                                                  \
-		if (log_limit(&log_last, 1000000000ull))                                           \
-			LOG_AT(level, __VA_ARGS__);                                                \
+#define LOG_LIMIT(level, ...)                            \
+	do {                                             \
+		static _Atomic uint64_t log_last;        \
+		if (log_limit(&log_last, 1000000000ull)) \
+			LOG_AT(level, __VA_ARGS__);      \
 	} while (0)
 #define LOG_ERR_LIMIT(...) LOG_LIMIT(LOG_LEVEL_ERR, __VA_ARGS__)
 #define LOG_WARN_LIMIT(...) LOG_LIMIT(LOG_LEVEL_WARN, __VA_ARGS__)

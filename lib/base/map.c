@@ -53,7 +53,7 @@ void map_free(struct map *m)
 
 	if (!m)
 		return;
-	HASH_ITER(hh, m->head, e, next) {
+	HASH_ITER (hh, m->head, e, next) {
 		HASH_DEL(m->head, e);
 		value_drop(m, e->value);
 		free(e);
@@ -145,7 +145,7 @@ int map_foreach(struct map *m, int (*fn)(const char *key, void *value, void *arg
 	struct entry *e, *next;
 	int r;
 
-	HASH_ITER(hh, m->head, e, next) {
+	HASH_ITER (hh, m->head, e, next) {
 		r = fn(e->key, e->value, arg);
 		if (r != 0)
 			return r;

@@ -62,9 +62,9 @@ char *jval_text(const struct jval *v)
 static const char *type_name(enum jtype type)
 {
 	static const char *const names[] = {
-		[JTYPE_NULL] = "null",	     [JTYPE_BOOL] = "a boolean",
-		[JTYPE_INT] = "an integer",  [JTYPE_DOUBLE] = "a number",
-		[JTYPE_STRING] = "a string", [JTYPE_ARRAY] = "an array",
+		[JTYPE_NULL] = "null",        [JTYPE_BOOL] = "a boolean",
+		[JTYPE_INT] = "an integer",   [JTYPE_DOUBLE] = "a number",
+		[JTYPE_STRING] = "a string",  [JTYPE_ARRAY] = "an array",
 		[JTYPE_OBJECT] = "an object",
 	};
 

@@ -34,7 +34,7 @@ struct jval {
 };
 
 struct jlimits {
-	size_t bytes;  // longest text
+	size_t bytes;   // longest text
 	unsigned depth; // deepest nesting, at most 32
 };
 

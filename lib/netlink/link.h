@@ -71,7 +71,7 @@ int link_addr_del(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *ad
 struct link_addr {
 	uint32_t ifindex;
 	struct ipprefix addr;
-	uint8_t scope; // RT_SCOPE_*
+	uint8_t scope;  // RT_SCOPE_*
 	uint32_t flags; // IFA_F_*
 };
 // All addresses, both families; fn as in link_foreach.
@@ -79,18 +79,18 @@ int link_addr_foreach(struct rtnl *rtnl, int (*fn)(const struct link_addr *a, vo
 		      struct err *err);
 
 struct link_route {
-	struct ipprefix dst;      // len 0 = default
+	struct ipprefix dst; // len 0 = default
 	bool has_gateway;
-	struct ipaddr gateway;    // same family as dst (when read, IPv6 behind an IPv4 dst too)
-	bool onlink;              // RTNH_F_ONLINK
+	struct ipaddr gateway; // same family as dst (when read, IPv6 behind an IPv4 dst too)
+	bool onlink;           // RTNH_F_ONLINK
 	bool has_source;
-	struct ipaddr source;     // RTA_PREFSRC
-	uint32_t ifindex;         // output link
-	uint8_t protocol;         // RTPROT_*, 0 = RTPROT_STATIC
-	uint8_t scope;            // RT_SCOPE_*
-	uint32_t mtu;             // RTAX_MTU, 0 = none
-	uint32_t table;           // 0 = main
-	uint32_t metric;          // 0 = none
+	struct ipaddr source; // RTA_PREFSRC
+	uint32_t ifindex;     // output link
+	uint8_t protocol;     // RTPROT_*, 0 = RTPROT_STATIC
+	uint8_t scope;        // RT_SCOPE_*
+	uint32_t mtu;         // RTAX_MTU, 0 = none
+	uint32_t table;       // 0 = main
+	uint32_t metric;      // 0 = none
 };
 // Adds or replaces (NLM_F_REPLACE).
 int link_route_set(struct rtnl *rtnl, const struct link_route *route, struct err *err);

@@ -41,7 +41,8 @@ int link_addr_decode(const struct nlmsghdr *h, struct link_addr *ret_addr)
 static int change_addr(struct rtnl *rtnl, int type, uint32_t ifindex, const struct ipprefix *addr)
 {
 	struct ifaddrmsg ifa = {.ifa_family = (uint8_t)rtnl_family(&addr->addr),
-				.ifa_prefixlen = addr->len, .ifa_index = ifindex};
+				.ifa_prefixlen = addr->len,
+				.ifa_index = ifindex};
 	_cleanup_(rtnl_req_fini) struct rtnl_req req;
 	bool add = type == RTM_NEWADDR;
 
@@ -53,8 +54,7 @@ static int change_addr(struct rtnl *rtnl, int type, uint32_t ifindex, const stru
 	return rtnl_call(rtnl, &req, NULL, NULL);
 }
 
-int link_addr_add(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr,
-		  struct err *err)
+int link_addr_add(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr, struct err *err)
 {
 	char text[IPPREFIX_TEXT_MAX];
 	int r = change_addr(rtnl, RTM_NEWADDR, ifindex, addr);
@@ -66,8 +66,7 @@ int link_addr_add(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *ad
 		     : 0;
 }
 
-int link_addr_del(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr,
-		  struct err *err)
+int link_addr_del(struct rtnl *rtnl, uint32_t ifindex, const struct ipprefix *addr, struct err *err)
 {
 	char text[IPPREFIX_TEXT_MAX];
 	int r = change_addr(rtnl, RTM_DELADDR, ifindex, addr);
@@ -112,7 +111,8 @@ int link_addr_foreach(struct rtnl *rtnl, int (*fn)(const struct link_addr *a, vo
 int link_neigh_set(struct rtnl *rtnl, uint32_t ifindex, const struct ipaddr *addr,
 		   const struct macaddr *mac, struct err *err)
 {
-	struct ndmsg nd = {.ndm_family = (uint8_t)rtnl_family(addr), .ndm_ifindex = (int)ifindex,
+	struct ndmsg nd = {.ndm_family = (uint8_t)rtnl_family(addr),
+			   .ndm_ifindex = (int)ifindex,
 			   .ndm_state = NUD_PERMANENT};
 	_cleanup_(rtnl_req_fini) struct rtnl_req req;
 	char text[IPADDR_TEXT_MAX];

@@ -118,8 +118,7 @@ static int check_route(const struct link_route *r, struct err *err)
 	char text[IPPREFIX_TEXT_MAX];
 	bool v4 = ipaddr_is_v4(&r->dst.addr);
 
-	if (r->dst.len > (v4 ? 32 : 128) ||
-	    (r->has_gateway && ipaddr_is_v4(&r->gateway) != v4) ||
+	if (r->dst.len > (v4 ? 32 : 128) || (r->has_gateway && ipaddr_is_v4(&r->gateway) != v4) ||
 	    (r->has_source && ipaddr_is_v4(&r->source) != v4))
 		return err_set(err, 0, "route `%s`: prefix length or family does not fit",
 			       ipprefix_format(&r->dst, text));
@@ -225,8 +224,7 @@ static int pass_route(const struct nlmsghdr *h, void *arg)
 }
 
 int link_route_foreach(struct rtnl *rtnl, int family,
-		       int (*fn)(const struct link_route *r, void *arg), void *arg,
-		       struct err *err)
+		       int (*fn)(const struct link_route *r, void *arg), void *arg, struct err *err)
 {
 	struct rtmsg rt = {.rtm_family = (uint8_t)family};
 	_cleanup_(rtnl_req_fini) struct rtnl_req req;

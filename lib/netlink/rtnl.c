@@ -114,8 +114,8 @@ int rtnl_sock_recv(int fd, void *buf, size_t size)
 {
 	struct sockaddr_nl from = {0};
 	struct iovec iov = {.iov_base = buf, .iov_len = size};
-	struct msghdr msg = {.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov,
-			     .msg_iovlen = 1};
+	struct msghdr msg = {
+		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t n;
 
 	do {

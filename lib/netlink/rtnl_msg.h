@@ -38,7 +38,7 @@ void rtnl_req_fini(struct rtnl_req *req);
 void rtnl_put(struct rtnl_req *req, int attr, const void *data, size_t size);
 void rtnl_put_u8(struct rtnl_req *req, int attr, uint8_t value);
 void rtnl_put_u32(struct rtnl_req *req, int attr, uint32_t value);
-void rtnl_put_text(struct rtnl_req *req, int attr, const char *text); // with its NUL
+void rtnl_put_text(struct rtnl_req *req, int attr, const char *text);          // with its NUL
 void rtnl_put_addr(struct rtnl_req *req, int attr, const struct ipaddr *addr); // 4 or 16 bytes
 // Appends bytes without an attribute header, such as the ifinfomsg inside VETH_INFO_PEER.
 void rtnl_put_raw(struct rtnl_req *req, const void *data, size_t size);

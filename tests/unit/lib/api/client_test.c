@@ -96,7 +96,8 @@ static uint64_t soon(void)
 
 static void test_call(void **state)
 {
-	struct fake f = {.replies = {HELLO_OK, "{\"ok\":true,\"n\":7}"}, .then = THEN_WAIT,
+	struct fake f = {.replies = {HELLO_OK, "{\"ok\":true,\"n\":7}"},
+			 .then = THEN_WAIT,
 			 .fd_with_last = open("/dev/null", O_RDONLY | O_CLOEXEC)};
 	struct client *c = NULL;
 	struct jdoc *reply = NULL;
@@ -190,8 +191,8 @@ static void test_hello(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct fake f = {.replies = {rows[i].reply}, .raw = rows[i].raw,
-				 .fd_with_last = -1};
+		struct fake f = {
+			.replies = {rows[i].reply}, .raw = rows[i].raw, .fd_with_last = -1};
 		struct client *c = NULL;
 		struct err err = ERR_INIT;
 		fake_start(&f);
@@ -260,8 +261,9 @@ static void test_hang_up_between_calls(void **state)
 static void test_last_words(void **state)
 {
 	struct fake f = {.replies = {HELLO_OK "\n{\"ok\":false,\"error\":{\"code\":50,\"msg\":"
-				     "\"too many\"}}\n"},
-			 .raw = true, .fd_with_last = -1};
+					      "\"too many\"}}\n"},
+			 .raw = true,
+			 .fd_with_last = -1};
 	struct client *c = NULL;
 	struct jdoc *reply = NULL;
 	struct err err = ERR_INIT;
@@ -280,7 +282,8 @@ static void test_watch(void **state)
 	struct fake f = {.replies = {HELLO_OK "\n",
 				     "{\"ok\":true,\"items\":[]}\n{\"event\":\"added\"}\n"
 				     "{\"event\":\"removed\"}\n"},
-			 .raw = true, .fd_with_last = -1};
+			 .raw = true,
+			 .fd_with_last = -1};
 	struct client *c = NULL;
 	struct jdoc *line = NULL;
 	struct err err = ERR_INIT;
@@ -324,11 +327,9 @@ static void test_bad_request(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_call),	  TEST(test_replies),
-		TEST(test_hello),	  TEST(test_no_daemon),
-		TEST(test_silent_daemon), TEST(test_hang_up_between_calls),
-		TEST(test_last_words),	  TEST(test_watch),
-		TEST(test_bad_request),
+		TEST(test_call),       TEST(test_replies),       TEST(test_hello),
+		TEST(test_no_daemon),  TEST(test_silent_daemon), TEST(test_hang_up_between_calls),
+		TEST(test_last_words), TEST(test_watch),         TEST(test_bad_request),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

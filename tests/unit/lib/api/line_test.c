@@ -263,7 +263,9 @@ static void send_fds(struct ends *e, const int *fds, size_t count, const char *t
 		char bytes[CMSG_SPACE(sizeof(int) * 16)];
 	} control = {0};
 	struct iovec iov = {.iov_base = (char *)text, .iov_len = strlen(text)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
 			     .msg_controllen = CMSG_SPACE(sizeof(int) * count)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 

@@ -158,14 +158,9 @@ static void test_read_fd_limits(void **state)
 		size_t size, max, chunk;
 		int want;
 	} rows[] = {
-		{0, 10, SIZE_MAX, 0},
-		{10, 10, SIZE_MAX, 0},
-		{10, 10, 1, 0},
-		{11, 10, SIZE_MAX, -EMSGSIZE},
-		{11, 10, 3, -EMSGSIZE},
-		{1, 0, SIZE_MAX, -EMSGSIZE},
-		{0, 0, SIZE_MAX, 0},
-		{50000, 50000, 777, 0},
+		{0, 10, SIZE_MAX, 0},          {10, 10, SIZE_MAX, 0},  {10, 10, 1, 0},
+		{11, 10, SIZE_MAX, -EMSGSIZE}, {11, 10, 3, -EMSGSIZE}, {1, 0, SIZE_MAX, -EMSGSIZE},
+		{0, 0, SIZE_MAX, 0},           {50000, 50000, 777, 0},
 	};
 	char data[50000];
 

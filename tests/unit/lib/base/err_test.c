@@ -102,10 +102,8 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_set),
-		cmocka_unit_test(test_without_err),
-		cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_arguments_inside_err),
+		cmocka_unit_test(test_set),  cmocka_unit_test(test_without_err),
+		cmocka_unit_test(test_wrap), cmocka_unit_test(test_arguments_inside_err),
 		cmocka_unit_test(test_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

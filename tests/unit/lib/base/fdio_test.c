@@ -17,9 +17,9 @@
 
 // What the system calls below do before they are let through.
 static struct {
-	int eintr;	   // interruptions first
-	size_t write_max;  // bytes per write, 0 = all
-	int write_error;   // once eintr and writes_left are used up
+	int eintr;        // interruptions first
+	size_t write_max; // bytes per write, 0 = all
+	int write_error;  // once eintr and writes_left are used up
 	int writes_left;
 	int fsync_error, fsync_good; // errno after so many good ones
 	bool same_salt;
@@ -272,12 +272,8 @@ static void test_mkdir_failures(void **state)
 		const char *path;
 		int want;
 	} rows[] = {
-		{"", -ENOENT},
-		{"file", -ENOTDIR},
-		{"file/sub", -ENOTDIR},
-		{"link", -ENOTDIR},
-		{"dangling", -ENOTDIR},
-		{longest, -ENAMETOOLONG},
+		{"", -ENOENT},      {"file", -ENOTDIR},     {"file/sub", -ENOTDIR},
+		{"link", -ENOTDIR}, {"dangling", -ENOTDIR}, {longest, -ENAMETOOLONG},
 	};
 
 	(void)state;

@@ -177,18 +177,30 @@ static void test_classes(void **state)
 		const char *text;
 		bool unicast, link_local;
 	} rows[] = {
-		{"10.0.0.1", true, false},	  {"0.0.0.0", false, false},
-		{"0.1.2.3", false, false},	  {"127.0.0.1", false, false},
-		{"127.255.255.255", false, false}, {"128.0.0.1", true, false},
-		{"223.255.255.255", true, false}, {"224.0.0.1", false, false},
-		{"239.255.255.255", false, false}, {"240.0.0.1", true, false},
-		{"255.255.255.255", false, false}, {"255.255.255.254", true, false},
-		{"169.254.1.1", true, true},	  {"169.253.255.255", true, false},
-		{"169.255.0.0", true, false},	  {"::", false, false},
-		{"::1", false, false},		  {"::2", true, false},
-		{"fe80::1", true, true},	  {"febf::1", true, true},
-		{"fec0::1", true, false},	  {"fd00::1", true, false},
-		{"ff02::1", false, false},	  {"ff00::", false, false},
+		{"10.0.0.1", true, false},
+		{"0.0.0.0", false, false},
+		{"0.1.2.3", false, false},
+		{"127.0.0.1", false, false},
+		{"127.255.255.255", false, false},
+		{"128.0.0.1", true, false},
+		{"223.255.255.255", true, false},
+		{"224.0.0.1", false, false},
+		{"239.255.255.255", false, false},
+		{"240.0.0.1", true, false},
+		{"255.255.255.255", false, false},
+		{"255.255.255.254", true, false},
+		{"169.254.1.1", true, true},
+		{"169.253.255.255", true, false},
+		{"169.255.0.0", true, false},
+		{"::", false, false},
+		{"::1", false, false},
+		{"::2", true, false},
+		{"fe80::1", true, true},
+		{"febf::1", true, true},
+		{"fec0::1", true, false},
+		{"fd00::1", true, false},
+		{"ff02::1", false, false},
+		{"ff00::", false, false},
 		{"2001:db8::", true, false},
 	};
 
@@ -291,8 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addr_text), cmocka_unit_test(test_prefix_text),
 		cmocka_unit_test(test_mac_text),  cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_classes),	  cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_has),	  cmocka_unit_test(test_add),
+		cmocka_unit_test(test_classes),   cmocka_unit_test(test_mask),
+		cmocka_unit_test(test_has),       cmocka_unit_test(test_add),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,9 +140,16 @@ static void test_level_parse(void **state)
 		const char *text;
 		int want; // -1: refused
 	} rows[] = {
-		{"err", LOG_LEVEL_ERR},	  {"error", LOG_LEVEL_ERR},   {"warn", LOG_LEVEL_WARN},
-		{"warning", LOG_LEVEL_WARN}, {"info", LOG_LEVEL_INFO}, {"debug", LOG_LEVEL_DEBUG},
-		{"", -1}, {"INFO", -1}, {"infos", -1}, {"in", -1},
+		{"err", LOG_LEVEL_ERR},
+		{"error", LOG_LEVEL_ERR},
+		{"warn", LOG_LEVEL_WARN},
+		{"warning", LOG_LEVEL_WARN},
+		{"info", LOG_LEVEL_INFO},
+		{"debug", LOG_LEVEL_DEBUG},
+		{"", -1},
+		{"INFO", -1},
+		{"infos", -1},
+		{"in", -1},
 	};
 
 	(void)state;

@@ -171,10 +171,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_borrowed),
-		cmocka_unit_test(test_owned),
-		cmocka_unit_test(test_key_is_copied),
-		cmocka_unit_test(test_foreach),
+		cmocka_unit_test(test_borrowed),      cmocka_unit_test(test_owned),
+		cmocka_unit_test(test_key_is_copied), cmocka_unit_test(test_foreach),
 		cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,7 +211,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),	 cmocka_unit_test(test_exact_length),
+		cmocka_unit_test(test_texts),     cmocka_unit_test(test_exact_length),
 		cmocka_unit_test(test_nul_bytes), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_no_memory),
 	};

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compiler.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "json/jget.h"
 
+#define E_ACUTE_7 "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
 #define ANY ((struct jrange){INT64_MIN, INT64_MAX})
 
 static const char text[] =
@@ -17,8 +19,7 @@ static const char text[] =
 	"\"u\":18446744073709551615,\"half\":9223372036854775808,\"d\":1.0,\"n\":null,"
 	"\"o\":{\"k\":1},\"a\":[1,\"x\",null,[2]],\"ip\":\"10.0.0.1\",\"bad\":\"10.0.0.01\","
 	"\"px\":\"fd00::/64\",\"mac\":\"02:00:00:00:00:01\",\"Case\":1,\"CASE\":2,\"Mixed\":3,"
-	"\"long\":\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-	"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\"}";
+	"\"long\":\"" E_ACUTE_7 E_ACUTE_7 E_ACUTE_7 "\"}";
 
 static struct jdoc *doc;
 static struct jval root;
@@ -199,7 +200,8 @@ static void test_elements(void **state)
 	v = jarray_at(&arr, 1);
 	assert_int_equal(jval_string(&v, &s, &err), 0);
 	assert_string_equal(s, "x");
-	assert_failed(jval_int(&v, ANY, &i, &err), -EINVAL, "$.a[1]: expected an integer, got \"x\"");
+	assert_failed(jval_int(&v, ANY, &i, &err), -EINVAL,
+		      "$.a[1]: expected an integer, got \"x\"");
 	v = jarray_at(&arr, 2);
 	assert_true(jval_is_null(&v));
 	assert_failed(jval_string(&v, &s, &err), -EINVAL, "$.a[2]: expected a string, got null");
@@ -208,7 +210,8 @@ static void test_elements(void **state)
 	assert_string_equal(v.path, "$.a[3][0]");
 	v = jarray_at(&arr, 4);
 	assert_true(jval_is_null(&v));
-	assert_failed(jval_int(&v, ANY, &i, &err), -EINVAL, "$.a[4]: expected an integer, got null");
+	assert_failed(jval_int(&v, ANY, &i, &err), -EINVAL,
+		      "$.a[4]: expected an integer, got null");
 	v = jarray_at(&root, 0);
 	assert_true(jval_is_null(&v));
 	assert_int_equal(jarray_len(&root), 0);
@@ -260,9 +263,9 @@ static void test_types(void **state)
 		const char *key;
 		enum jtype type;
 	} rows[] = {
-		{"s", JTYPE_STRING}, {"t", JTYPE_BOOL},	  {"i", JTYPE_INT},    {"u", JTYPE_INT},
-		{"d", JTYPE_DOUBLE}, {"n", JTYPE_NULL},	  {"o", JTYPE_OBJECT}, {"a", JTYPE_ARRAY},
-		{"none", JTYPE_NULL},
+		{"s", JTYPE_STRING}, {"t", JTYPE_BOOL},   {"i", JTYPE_INT},
+		{"u", JTYPE_INT},    {"d", JTYPE_DOUBLE}, {"n", JTYPE_NULL},
+		{"o", JTYPE_OBJECT}, {"a", JTYPE_ARRAY},  {"none", JTYPE_NULL},
 	};
 	struct jval v;
 
@@ -280,15 +283,14 @@ static void test_walk(void **state)
 {
 	struct jdoc *d = parse("{\"z\":1,\"a\":null,\"m\":{\"x\":[]}}");
 	struct jval obj = jdoc_root(d), v;
-	char order[64] = "";
+	_cleanup_(buf_fini) struct buf order = BUF_INIT(64);
 	const char *key;
 
 	(void)state;
 	for (void *it = NULL; jobject_next(&obj, &it, &key, &v);) {
-		strncat(order, key, sizeof(order) - strlen(order) - 1);
-		strncat(order, v.path, sizeof(order) - strlen(order) - 1);
+		assert_int_equal(buf_addf(&order, "%s%s", key, v.path), 0);
 	}
-	assert_string_equal(order, "z$.za$.am$.m");
+	assert_string_equal(order.data, "z$.za$.am$.m");
 	void *it = NULL;
 	v = (struct jval){0};
 	assert_false(jobject_next(&v, &it, &key, &v));
@@ -349,10 +351,10 @@ static void test_long_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_string),   TEST(test_bool),	       TEST(test_int),
-		TEST(test_u64),	     TEST(test_addresses),     TEST(test_containers),
-		TEST(test_elements), TEST(test_jget),	       TEST(test_nocase),
-		TEST(test_types),    TEST(test_walk),	       TEST(test_sample_is_cut),
+		TEST(test_string),     TEST(test_bool),      TEST(test_int),
+		TEST(test_u64),        TEST(test_addresses), TEST(test_containers),
+		TEST(test_elements),   TEST(test_jget),      TEST(test_nocase),
+		TEST(test_types),      TEST(test_walk),      TEST(test_sample_is_cut),
 		TEST(test_long_paths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

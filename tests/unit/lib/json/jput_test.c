@@ -165,7 +165,7 @@ static void test_misuse(void **state)
 {
 	static void (*const rows[])(struct jput *) = {
 		key_in_array, no_key_in_object, key_at_root, two_roots,
-		not_closed,   closed_twice,	nothing,     too_deep,
+		not_closed,   closed_twice,     nothing,     too_deep,
 	};
 	struct jput *j = jput_new();
 
@@ -284,8 +284,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	  cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_misuse),	  cmocka_unit_test(test_deepest),
+		cmocka_unit_test(test_values),    cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_misuse),    cmocka_unit_test(test_deepest),
 		cmocka_unit_test(test_bad_utf8),  cmocka_unit_test(test_copy_and_doc),
 		cmocka_unit_test(test_no_writer), cmocka_unit_test(test_no_memory),
 	};

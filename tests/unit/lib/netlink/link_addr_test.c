@@ -160,8 +160,7 @@ static int look_neigh(const struct nlmsghdr *h, void *arg)
 	assert_int_equal(rtnl_attrs(h, sizeof(nd), tb, NDA_MAX), 0);
 	memcpy(&nd, (const char *)h + NLMSG_HDRLEN, sizeof(nd));
 	if ((uint32_t)nd.ndm_ifindex != n->ifindex ||
-	    !rtnl_attr_addr(tb[NDA_DST], nd.ndm_family, &addr) ||
-	    !ipaddr_is_equal(&addr, &n->addr))
+	    !rtnl_attr_addr(tb[NDA_DST], nd.ndm_family, &addr) || !ipaddr_is_equal(&addr, &n->addr))
 		return 0;
 	n->state = nd.ndm_state;
 	assert_int_equal(nla_len(tb[NDA_LLADDR]), 6);
@@ -243,7 +242,10 @@ static void test_decode(void **state)
 		uint8_t peer_addr[4];
 	} m = {{.nlmsg_len = sizeof(m)},
 	       {.ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_index = 5, .ifa_flags = 0x80},
-	       {8, IFA_LOCAL}, {10, 0, 0, 1}, {8, IFA_ADDRESS}, {10, 0, 0, 2}};
+	       {8, IFA_LOCAL},
+	       {10, 0, 0, 1},
+	       {8, IFA_ADDRESS},
+	       {10, 0, 0, 2}};
 	struct link_addr a;
 	char text[IPPREFIX_TEXT_MAX];
 
@@ -272,9 +274,8 @@ static void test_decode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_add_and_del),	  TEST(test_refused),
-		TEST(test_foreach_stops), TEST(test_neigh),
-		TEST(test_mutations),	  TEST(test_decode),
+		TEST(test_add_and_del), TEST(test_refused),   TEST(test_foreach_stops),
+		TEST(test_neigh),       TEST(test_mutations), TEST(test_decode),
 	};
 	return cmocka_run_group_tests(tests, privnet_enter, NULL);
 }

@@ -110,13 +110,20 @@ static void test_pod_routes(void **state)
 	struct world *w = *state;
 
 	privnet_need_root();
-	struct link_route host = {.dst = prefix("169.254.1.1/32"), .ifindex = w->a,
-				  .scope = RT_SCOPE_LINK};
-	struct link_route v4 = {.dst = prefix("0.0.0.0/0"), .ifindex = w->a, .has_gateway = true,
-				.gateway = addr("169.254.1.1"), .mtu = 1450, .has_source = true,
+	struct link_route host = {
+		.dst = prefix("169.254.1.1/32"), .ifindex = w->a, .scope = RT_SCOPE_LINK};
+	struct link_route v4 = {.dst = prefix("0.0.0.0/0"),
+				.ifindex = w->a,
+				.has_gateway = true,
+				.gateway = addr("169.254.1.1"),
+				.mtu = 1450,
+				.has_source = true,
 				.source = addr("10.244.1.7")};
-	struct link_route v6 = {.dst = prefix("::/0"), .ifindex = w->a, .has_gateway = true,
-				.gateway = addr("fe80::1"), .mtu = 1450};
+	struct link_route v6 = {.dst = prefix("::/0"),
+				.ifindex = w->a,
+				.has_gateway = true,
+				.gateway = addr("fe80::1"),
+				.mtu = 1450};
 	set(w, &host);
 	set(w, &v4);
 	set(w, &v6);
@@ -144,7 +151,9 @@ static void test_onlink(void **state)
 	struct err err = ERR_INIT;
 
 	privnet_need_root();
-	struct link_route r = {.dst = prefix("10.9.0.0/16"), .ifindex = w->a, .has_gateway = true,
+	struct link_route r = {.dst = prefix("10.9.0.0/16"),
+			       .ifindex = w->a,
+			       .has_gateway = true,
 			       .gateway = addr("169.254.1.1")};
 	// Without the flag the kernel wants a route to the gateway first, and says so.
 	assert_int_equal(link_route_set(w->rtnl, &r, &err), -ENETUNREACH);
@@ -162,8 +171,11 @@ static void test_table_protocol_metric(void **state)
 	privnet_need_root();
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		// A table that does not fit the 8 bits of the old field.
-		struct link_route r = {.dst = prefix(rows[i]), .ifindex = w->a, .table = 70000,
-				       .protocol = 201, .metric = 50};
+		struct link_route r = {.dst = prefix(rows[i]),
+				       .ifindex = w->a,
+				       .table = 70000,
+				       .protocol = 201,
+				       .metric = 50};
 		set(w, &r);
 		assert_int_equal(look_for(w, rows[i], 0).count, 0);
 		struct wanted found = look_for(w, rows[i], 70000);
@@ -187,7 +199,9 @@ static void test_del(void **state)
 	privnet_need_root();
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
-		struct link_route r = {.dst = prefix(rows[i]), .ifindex = w->a, .protocol = 201,
+		struct link_route r = {.dst = prefix(rows[i]),
+				       .ifindex = w->a,
+				       .protocol = 201,
 				       .scope = RT_SCOPE_LINK};
 		set(w, &r);
 		struct link_route other = r, any = {.dst = r.dst};
@@ -260,8 +274,11 @@ static void test_foreach_stops(void **state)
 // A route whose gateway is not in the usual place.
 static void add_unusual(const struct world *w, bool multipath)
 {
-	struct rtmsg rt = {.rtm_family = AF_INET, .rtm_dst_len = 16, .rtm_table = RT_TABLE_MAIN,
-			   .rtm_protocol = RTPROT_STATIC, .rtm_type = RTN_UNICAST};
+	struct rtmsg rt = {.rtm_family = AF_INET,
+			   .rtm_dst_len = 16,
+			   .rtm_table = RT_TABLE_MAIN,
+			   .rtm_protocol = RTPROT_STATIC,
+			   .rtm_type = RTN_UNICAST};
 	_cleanup_(rtnl_req_fini) struct rtnl_req req;
 	struct ipaddr dst = addr(multipath ? "10.21.0.0" : "10.22.0.0"), gw6 = addr("fe80::5");
 	struct {
@@ -326,9 +343,15 @@ static void test_mutations(void **state)
 	struct mutate m = {.decode = decode};
 
 	privnet_need_root();
-	struct link_route full = {.dst = prefix("10.4.0.0/16"), .ifindex = w->a, .onlink = true,
-				  .has_gateway = true, .gateway = addr("10.1.0.1"), .mtu = 1400,
-				  .has_source = true, .source = addr("10.244.1.7"), .metric = 9};
+	struct link_route full = {.dst = prefix("10.4.0.0/16"),
+				  .ifindex = w->a,
+				  .onlink = true,
+				  .has_gateway = true,
+				  .gateway = addr("10.1.0.1"),
+				  .mtu = 1400,
+				  .has_source = true,
+				  .source = addr("10.244.1.7"),
+				  .metric = 9};
 	set(w, &full);
 	add_unusual(w, true);
 	add_unusual(w, false);
@@ -342,10 +365,14 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pod_routes),	     TEST(test_onlink),
-		TEST(test_table_protocol_metric), TEST(test_del),
-		TEST(test_host_bits),	     TEST(test_refused),
-		TEST(test_foreach_stops),    TEST(test_unusual_gateways),
+		TEST(test_pod_routes),
+		TEST(test_onlink),
+		TEST(test_table_protocol_metric),
+		TEST(test_del),
+		TEST(test_host_bits),
+		TEST(test_refused),
+		TEST(test_foreach_stops),
+		TEST(test_unusual_gateways),
 		TEST(test_mutations),
 	};
 	return cmocka_run_group_tests(tests, privnet_enter, NULL);

@@ -149,12 +149,12 @@ static void test_veth_taken(void **state)
 {
 	struct ends *e = *state;
 	struct err err = ERR_INIT;
-	struct link_veth first = {.name = "a", .peer_name = "b", .peer_netns_fd = e->netns,
-				  .peer_ifindex = 100};
+	struct link_veth first = {
+		.name = "a", .peer_name = "b", .peer_netns_fd = e->netns, .peer_ifindex = 100};
 	struct link_veth name = {.name = "a", .peer_name = "c", .peer_netns_fd = e->netns};
 	struct link_veth peer_name = {.name = "d", .peer_name = "b", .peer_netns_fd = e->netns};
-	struct link_veth index = {.name = "d", .peer_name = "c", .peer_netns_fd = e->netns,
-				  .peer_ifindex = 100};
+	struct link_veth index = {
+		.name = "d", .peer_name = "c", .peer_netns_fd = e->netns, .peer_ifindex = 100};
 	const struct link_veth *const rows[] = {&first, &name, &peer_name, &index};
 	struct link_info info;
 
@@ -177,8 +177,8 @@ static void test_veth_index_of_other_namespace(void **state)
 
 	privnet_need_root();
 	uint32_t used = privnet_veth(e->here, "x", "y");
-	struct link_veth v = {.name = "a", .peer_name = "b", .peer_netns_fd = e->netns,
-			      .peer_ifindex = used};
+	struct link_veth v = {
+		.name = "a", .peer_name = "b", .peer_netns_fd = e->netns, .peer_ifindex = used};
 	assert_int_equal(link_add_veth(e->here, &v, NULL), 0);
 	assert_string_equal(get(e->there, used).name, "b");
 	privnet_del(e->here, "a");
@@ -212,8 +212,8 @@ static void test_extended_ack(void **state)
 	struct err err = ERR_INIT;
 
 	privnet_need_root();
-	struct link_change c = {.ifindex = privnet_veth(e->here, "a", "b"), .up = -1, .noarp = -1,
-				.mtu = 1 << 20};
+	struct link_change c = {
+		.ifindex = privnet_veth(e->here, "a", "b"), .up = -1, .noarp = -1, .mtu = 1 << 20};
 	assert_int_equal(link_set(e->here, &c, &err), -EINVAL);
 	assert_memory_equal(err.text, "change link ", 12);
 	assert_non_null(strstr(err.text, ": mtu greater than device maximum: Invalid argument"));
@@ -315,8 +315,13 @@ static void test_set(void **state)
 	uint32_t a = privnet_veth(e->here, "a", "b");
 	memset(alias, 'x', sizeof(alias));
 	alias[LINK_ALIAS_MAX - 1] = '\0';
-	struct link_change all = {.ifindex = a, .up = 1, .noarp = 1, .addrgen_none = true,
-				  .mtu = 1400, .alias = alias, .mac = &mac};
+	struct link_change all = {.ifindex = a,
+				  .up = 1,
+				  .noarp = 1,
+				  .addrgen_none = true,
+				  .mtu = 1400,
+				  .alias = alias,
+				  .mac = &mac};
 	assert_int_equal(link_set(e->here, &all, &err), 0);
 	struct link_info info = get(e->here, a);
 	assert_true((info.flags & IFF_UP) && (info.flags & IFF_NOARP));
@@ -373,8 +378,10 @@ static void test_addrgen_none(void **state)
 
 	privnet_need_root();
 	assert_int_equal(monitor_open(e->netns, note_event, &events, &m, NULL), 0);
-	struct link_change quiet = {.ifindex = privnet_veth(e->there, "a", "b"), .up = 1,
-				    .noarp = -1, .addrgen_none = true};
+	struct link_change quiet = {.ifindex = privnet_veth(e->there, "a", "b"),
+				    .up = 1,
+				    .noarp = -1,
+				    .addrgen_none = true};
 	assert_int_equal(link_set(e->there, &quiet, NULL), 0);
 	privnet_up(e->there, "b");
 	uint32_t loud = privnet_veth(e->there, "c", "d");
@@ -397,8 +404,8 @@ static void test_addrgen_without_ipv6(void **state)
 	struct ends *e = *state;
 
 	privnet_need_root();
-	struct link_change c = {.ifindex = privnet_veth(e->there, "a", "b"), .up = -1, .noarp = -1,
-				.mtu = 1000};
+	struct link_change c = {
+		.ifindex = privnet_veth(e->there, "a", "b"), .up = -1, .noarp = -1, .mtu = 1000};
 	assert_int_equal(link_set(e->there, &c, NULL), 0);
 	c.addrgen_none = true;
 	assert_int_equal(link_set(e->there, &c, NULL), 0);
@@ -460,20 +467,13 @@ static void test_decode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_veth_across),
-		TEST(test_veth_defaults),
-		TEST(test_veth_taken),
-		TEST(test_veth_index_of_other_namespace),
-		TEST(test_veth_refused),
-		TEST(test_extended_ack),
-		TEST(test_get),
-		TEST(test_foreach),
-		TEST(test_del),
-		TEST(test_set),
-		TEST(test_addrgen_none),
-		TEST(test_addrgen_without_ipv6),
-		TEST(test_mutations),
-		TEST(test_decode),
+		TEST(test_veth_across),  TEST(test_veth_defaults),
+		TEST(test_veth_taken),   TEST(test_veth_index_of_other_namespace),
+		TEST(test_veth_refused), TEST(test_extended_ack),
+		TEST(test_get),          TEST(test_foreach),
+		TEST(test_del),          TEST(test_set),
+		TEST(test_addrgen_none), TEST(test_addrgen_without_ipv6),
+		TEST(test_mutations),    TEST(test_decode),
 	};
 	return cmocka_run_group_tests(tests, privnet_enter, NULL);
 }

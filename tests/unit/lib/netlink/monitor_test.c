@@ -13,7 +13,7 @@
 #include "netlink/monitor.h"
 #include "unit/lib/netlink/privnet.h"
 
-static int fail_next;	   // errno of the next recvmsg
+static int fail_next; // errno of the next recvmsg
 static bool no_socket;
 static const void *forged; // bytes of the next datagram
 static size_t forged_size;
@@ -131,8 +131,8 @@ static void test_other_namespace_is_silent(void **state)
 
 static void set_queue(const struct monitor *m, int bytes)
 {
-	assert_int_equal(setsockopt(monitor_fd(m), SOL_SOCKET, SO_RCVBUFFORCE, &bytes,
-				    sizeof(bytes)), 0);
+	assert_int_equal(
+		setsockopt(monitor_fd(m), SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)), 0);
 }
 
 // More than the queue holds: the user is told that something was lost, and events go on.

@@ -119,8 +119,8 @@ static void test_left_behind(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(mount("/proc/self/ns/net", "/run/netns/stale", NULL, MS_BIND, NULL),
-				 0);
+		assert_int_equal(
+			mount("/proc/self/ns/net", "/run/netns/stale", NULL, MS_BIND, NULL), 0);
 	assert_int_equal(netns_remove("stale", &err), 0);
 	assert_int_equal(access("/run/netns/stale", F_OK), -1);
 	assert_string_equal(err.text, "");

@@ -19,10 +19,10 @@
 #include "unit/lib/netlink/privnet.h"
 
 static struct {
-	bool silent;	   // poll sees nothing, the deadline has passed
-	int eintr, again;  // recvmsg: interruptions, then nothing there after all
-	int error;	   // recvmsg: errno, once
-	int interrupt;	   // dumps that are marked as interrupted
+	bool silent;      // poll sees nothing, the deadline has passed
+	int eintr, again; // recvmsg: interruptions, then nothing there after all
+	int error;        // recvmsg: errno, once
+	int interrupt;    // dumps that are marked as interrupted
 	bool no_memory, no_connect;
 } sys;
 
@@ -302,8 +302,10 @@ static struct nlmsghdr *add_message(struct reply *r, int type, int flags, const 
 {
 	struct nlmsghdr *h = (void *)(r->bytes + r->size);
 
-	*h = (struct nlmsghdr){.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + size), .nlmsg_seq = 5,
-			       .nlmsg_type = (uint16_t)type, .nlmsg_flags = (uint16_t)flags};
+	*h = (struct nlmsghdr){.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + size),
+			       .nlmsg_seq = 5,
+			       .nlmsg_type = (uint16_t)type,
+			       .nlmsg_flags = (uint16_t)flags};
 	memcpy(NLMSG_DATA(h), data, size);
 	r->size += NLMSG_ALIGN(h->nlmsg_len);
 	return h;
@@ -431,12 +433,18 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_open),	     TEST(test_open_in),
-		TEST(test_interruptions),    TEST(test_late_reply),
-		TEST(test_receive_errors),   TEST(test_interrupted_dump),
-		TEST(test_call_inside_dump), TEST(test_failed_request),
-		TEST(test_strangers),	     TEST(test_errors_and_texts),
-		TEST(test_sequence),	     TEST(test_mutations),
+		TEST(test_open),
+		TEST(test_open_in),
+		TEST(test_interruptions),
+		TEST(test_late_reply),
+		TEST(test_receive_errors),
+		TEST(test_interrupted_dump),
+		TEST(test_call_inside_dump),
+		TEST(test_failed_request),
+		TEST(test_strangers),
+		TEST(test_errors_and_texts),
+		TEST(test_sequence),
+		TEST(test_mutations),
 	};
 	return cmocka_run_group_tests(tests, privnet_enter, NULL);
 }
