@@ -268,6 +268,7 @@ run_lint() {
 	run_check lint/deps tests/lint/deps.py
 	run_check lint/text tests/lint/text.py
 	run_check lint/symbols tests/lint/symbols.py "$BUILD"
+	run_check lint/apidoc tests/lint/apidoc.sh
 	run_check lint/shell check_shell
 	run_check lint/python check_python
 	run_check lint/commits tests/lint/commits.py
