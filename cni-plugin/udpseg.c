@@ -44,15 +44,15 @@ static int request(int sock, const char *ifname, void *data)
 
 static int count_features(int sock, const char *ifname, uint32_t *ret_count)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t count;
+		char room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)]; // for one count
 	} ask = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES}};
 	int r = request(sock, ifname, &ask);
 
 	if (r < 0)
 		return r;
-	*ret_count = ask.info.sset_mask ? ask.count : 0;
+	*ret_count = ask.info.sset_mask ? ask.info.data[0] : 0;
 	return *ret_count <= FEATURES_MAX ? 0 : -E2BIG;
 }
 

@@ -34,9 +34,10 @@ static void judges_releases(void **state)
 // Features that are on, of all the interface has.
 static int count_features(void *arg)
 {
-	struct {
+	union {
 		struct ethtool_gfeatures head;
-		struct ethtool_get_features_block blocks[8];
+		char room[sizeof(struct ethtool_gfeatures) +
+			  8 * sizeof(struct ethtool_get_features_block)];
 	} ask = {.head = {.cmd = ETHTOOL_GFEATURES, .size = 8}};
 	struct ifreq ifr = {.ifr_name = "eth0", .ifr_data = (char *)&ask};
 	_close_ int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -46,7 +47,7 @@ static int count_features(void *arg)
 	if (sock < 0 || ioctl(sock, SIOCETHTOOL, &ifr) < 0)
 		return -errno;
 	for (uint32_t i = 0; i < ask.head.size && i < 8; i++)
-		count += __builtin_popcount(ask.blocks[i].active);
+		count += __builtin_popcount(ask.head.features[i].active);
 	return count;
 }
 
