@@ -22,18 +22,18 @@ TYPES = {
 INTRO = """# Control socket
 
 `weftd` listens on `RUN_DIR/weftd.sock` (mode 0600, folder 0700; only user 0 is served). It speaks
-JSON: one object a line, at most 1 MiB with its newline, UTF-8. `weft`, `weft-agent` and `weftctl` are
-its clients, `lib/api` is the code for both sides. This page is made from `lib/api/messages.def` and
-`lib/api/objects.md` by `tests/lint/apidoc.py`.
+JSON: one object a line, at most 1 MiB with its newline, UTF-8. `weft`, `weft-agent` and `weftctl`
+are its clients, `lib/api` is the code for both sides. This page is made from `lib/api/messages.def`
+and `lib/api/objects.md` by `tests/lint/apidoc.py`.
 
 - A request is `{"type": NAME, "id": N, ...}`; `id` is optional and comes back in the reply. Each
   request gets exactly one reply, in order: `{"ok": true, "id": N, ...}` or
   `{"ok": false, "id": N, "error": {"code": CODE, "msg": "...", "details": "..."}}` with a CNI error
   code.
 - `hello` comes first and settles the version.
-- Fields are checked before anything is done: a missing one, a wrong type, a text that is no address,
-  a string of more than 1024 bytes or with control characters is code 7, and the text names the
-  field. `null` is the same as absent. Unknown fields are ignored.
+- Fields are checked before anything is done: a missing one, a wrong type, a text that is no
+  address, a string of more than 1024 bytes or with control characters is code 7, and the text names
+  the field. `null` is the same as absent. Unknown fields are ignored.
 - Addresses stand without prefix length, prefixes as `ADDRESS/LENGTH`, MAC addresses as
   `aa:bb:cc:dd:ee:ff`.
 - A file descriptor travels beside the first byte of a line (SCM_RIGHTS), at most 4 at a time.
