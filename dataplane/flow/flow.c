@@ -127,6 +127,23 @@ int flow_del_dst(enum flow_table table, const struct ipprefix *dst, int32_t prio
 	return 0;
 }
 
+static struct ipprefix host_prefix(const struct ipaddr *a)
+{
+	return (struct ipprefix){.addr = *a, .len = ipaddr_is_v4(a) ? 32 : 128};
+}
+
+int flow_set_addr(const struct ipaddr *addr, const struct resolved *decision, const char *cookie)
+{
+	struct ipprefix p = host_prefix(addr);
+	return flow_set_dst(FLOW_TABLE_ENDPOINT, &p, flow_prefix_priority(&p), decision, cookie);
+}
+
+void flow_del_addr(const struct ipaddr *addr)
+{
+	struct ipprefix p = host_prefix(addr);
+	(void)flow_del_dst(FLOW_TABLE_ENDPOINT, &p, flow_prefix_priority(&p));
+}
+
 void flow_commit(void)
 {
 	atomic_fetch_add_explicit(&flow_gen, 1, memory_order_release);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows: {table, priority, match, decision, cookie}, held in one classifier per table.
 //
-// The cookie names the object that made the flow ("pod/ns/name", "node/n1"). Changes take effect for the
-// next packet: flow_commit moves the generation on, which turns every cached decision stale at once.
-// Between two commits packets may see the old or the new decision of a flow, never something else.
+// The cookie names the object that made the flow ("pod/ns/name", "node/n1"). Changes take effect
+// for the next packet: flow_commit moves the generation on, which turns every cached decision stale
+// at once. Between two commits packets may see the old or the new decision of a flow, never
+// something else.
 //
 // Threads: the control thread writes; workers look up (core/rcu.h).
 #pragma once
@@ -26,7 +27,7 @@ enum flow_table {
 struct flow {
 	enum flow_table table;
 	struct classifier_rule rule;
-	struct resolved decision;      // template; flows[] is filled by the resolver
+	struct resolved decision; // template; flows[] is filled by the resolver
 	char cookie[FLOW_COOKIE_MAX];
 	_Atomic uint64_t packets[PORT_WORKERS_MAX]; // written by one worker each
 };
@@ -43,6 +44,9 @@ int flow_set_dst(enum flow_table table, const struct ipprefix *dst, int32_t prio
 		 const struct resolved *decision, const char *cookie);
 // 0, or -ENOENT.
 int flow_del_dst(enum flow_table table, const struct ipprefix *dst, int32_t priority);
+// The same for exactly one address, in table endpoint. Deleting one that is not there is nothing.
+int flow_set_addr(const struct ipaddr *addr, const struct resolved *decision, const char *cookie);
+void flow_del_addr(const struct ipaddr *addr);
 int32_t flow_prefix_priority(const struct ipprefix *dst); // longest prefix first
 // Makes what was set and deleted so far count for the next packet. Control thread.
 void flow_commit(void);

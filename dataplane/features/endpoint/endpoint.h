@@ -13,6 +13,3 @@ void endpoint_del(const struct port *port);
 // Packets to an address of the node itself go to the host port.
 int endpoint_add_host(const struct ipaddr *addr, const struct port *host, const char *cookie);
 void endpoint_del_host(const struct ipaddr *addr);
-// Packets to the gateway's own address are answered by features/gateway.
-int endpoint_add_gateway(const struct ipaddr *addr);
-void endpoint_del_gateway(const struct ipaddr *addr);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "core/rcu.h"
-#include "features/endpoint/endpoint.h"
 #include "features/gateway/gateway_fast.h"
 #include "flow/flow.h"
 
@@ -29,8 +28,7 @@ void gateway_link_local(bool v4, struct ipaddr *ret)
 
 const struct gateway_set *gateway_set_get(void)
 {
-	const struct gateway_set *s =
-		atomic_load_explicit(&gateway_current, memory_order_acquire);
+	const struct gateway_set *s = atomic_load_explicit(&gateway_current, memory_order_acquire);
 	return s ? s : &gateway_link_local_only;
 }
 
@@ -43,21 +41,23 @@ static bool has(const struct gateway_set *s, const struct ipaddr *a)
 	return false;
 }
 
-static int add_endpoints(const struct gateway_set *next)
+// Packets to an address of the gateway are answered by gateway_stage.c.
+static int add_flows(const struct gateway_set *next)
 {
+	static const struct resolved local = {.verdict = RESOLVED_LOCAL};
 	for (unsigned i = 0; i < next->count; i++) {
-		int r = endpoint_add_gateway(&next->addrs[i]);
+		int r = flow_set_addr(&next->addrs[i], &local, "gateway");
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static void del_endpoints(const struct gateway_set *old, const struct gateway_set *next)
+static void del_flows(const struct gateway_set *old, const struct gateway_set *next)
 {
 	for (unsigned i = 0; i < old->count; i++) {
 		if (!has(next, &old->addrs[i]))
-			endpoint_del_gateway(&old->addrs[i]);
+			flow_del_addr(&old->addrs[i]);
 	}
 }
 
@@ -72,12 +72,12 @@ int gateway_set_addrs(const struct ipaddr *addrs, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		next->addrs[next->count++] = addrs[i];
 
-	int r = add_endpoints(next);
+	int r = add_flows(next);
 	if (r < 0) {
 		free(next);
 		return r;
 	}
-	del_endpoints(gateway_set_get(), next);
+	del_flows(gateway_set_get(), next);
 	struct gateway_set *old =
 		atomic_exchange_explicit(&gateway_current, next, memory_order_acq_rel);
 	flow_commit();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gateway's address set, shared by its control and packet sides. The set is immutable once it is
-// published; the control thread replaces it and frees the old one after a grace period.
+// The gateway's address set, shared by its control and packet sides. The set is immutable once it
+// is published; the control thread replaces it and frees the old one after a grace period.
 #pragma once
 
-#include "features/gateway/gateway.h"
+#include "base/ipaddr.h"
+
+#define GATEWAY_ADDRS_MAX 64 // besides the two link-local ones
 
 struct gateway_set {
 	unsigned count;

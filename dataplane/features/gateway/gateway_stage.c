@@ -14,8 +14,9 @@ static bool is_ours(const struct ipaddr *a)
 	return false;
 }
 
-// Requests for our addresses only. A probe or announcement of the sender's own address (RFC 5227) asks
-// for that address, which is never ours, so silence needs no case of its own. Replies teach us nothing.
+// Requests for our addresses only. A probe or announcement of the sender's own address (RFC 5227)
+// asks for that address, which is never ours, so silence needs no case of its own. Replies teach us
+// nothing.
 static uint32_t answer_arp(const struct pkt *p, uint8_t *out, enum drop_reason *ret_reason)
 {
 	struct arp_view arp;
@@ -50,8 +51,8 @@ uint32_t gateway_answer(const struct pkt *p, uint8_t *out, enum drop_reason *ret
 	return build_echo_reply(p, &gateway_mac, out);
 }
 
-// The address that errors come from: the first one of the packet's family that is not link-local, so
-// that a traceroute shows something an operator can place.
+// The address that errors come from: the first one of the packet's family that is not link-local,
+// so that a traceroute shows something an operator can place.
 static struct ipaddr error_source(bool v4)
 {
 	const struct gateway_set *s = gateway_set_get();

@@ -7,8 +7,8 @@
 #include "flow/flow.h"
 #include "flow/resolve.h"
 
-static struct port pod = {.id = 9, .kind = PORT_KIND_POD, .mtu = 1450, .addr_count = 2,
-			  .mac = {{2, 0, 0, 0, 0, 9}}};
+static struct port pod = {
+	.id = 9, .kind = PORT_KIND_POD, .mtu = 1450, .addr_count = 2, .mac = {{2, 0, 0, 0, 0, 9}}};
 
 static struct resolved to(const struct ipaddr *dst)
 {
@@ -37,13 +37,10 @@ static void test_both_families(void **state)
 	assert_int_equal(to(&pod.addrs[0]).verdict, RESOLVED_REJECT);
 }
 
-static void test_gateway_and_host(void **state)
+static void test_host(void **state)
 {
 	(void)state;
 	struct port host = {.id = 1, .kind = PORT_KIND_HOST, .mtu = 1500};
-	assert_int_equal(endpoint_add_gateway(&pod.addrs[0]), 0);
-	assert_int_equal(to(&pod.addrs[0]).verdict, RESOLVED_LOCAL);
-	endpoint_del_gateway(&pod.addrs[0]);
 	assert_int_equal(endpoint_add_host(&pod.addrs[1], &host, "node/x"), 0);
 	assert_int_equal(to(&pod.addrs[1]).out_port, 1);
 	endpoint_del_host(&pod.addrs[1]);
@@ -68,7 +65,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_families),
-		cmocka_unit_test(test_gateway_and_host),
+		cmocka_unit_test(test_host),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
