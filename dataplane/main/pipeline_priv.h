@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a pipeline, shared by its set-up (pipeline.c) and its packet code (pipeline_stage.c).
+// The inside of a pipeline, shared by its set-up (pipeline.c) and its packet code (pipeline_run.c).
 // Owned by one worker; nothing here is shared between threads.
 #pragma once
 

@@ -71,8 +71,8 @@ static void reject_with(struct pipeline *pl, const struct pkt *p, enum drop_reas
 	reject(pl, p, &r, now_ns);
 }
 
-// Longest IP packet that leaves because of p: of a GSO frame, one segment. vnet_check has set hdr_len to
-// the end of the L4 header.
+// Longest IP packet that leaves because of p: of a GSO frame, one segment. vnet_check has set
+// hdr_len to the end of the L4 header.
 static uint32_t wire_size(const struct pkt *p)
 {
 	if (p->vnet.gso_type != VNET_GSO_NONE)
@@ -126,8 +126,8 @@ static void act(struct pipeline *pl, struct pkt *p, const struct resolved *r, ui
 	drop(pl, p, DROP_UNKNOWN);
 }
 
-// The pod's only neighbour is the gateway; what is sent to a group is for the gateway too (ARP, ND) or
-// for nobody.
+// The pod's only neighbour is the gateway; what is sent to a group is for the gateway too (ARP, ND)
+// or for nobody.
 static enum drop_reason check_dst_mac(const struct pkt *p)
 {
 	if (LIKELY(memcmp(p->data, gateway_mac.b, 6) == 0) || (p->flags & (PKT_F_ARP | PKT_F_ND)))
