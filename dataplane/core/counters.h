@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packet counters: one set per worker, written by that worker only (relaxed stores), summed on read.
+// Packet counters: one set per worker, written by that worker only (relaxed stores), summed on
+// read.
 //
 // counters_port gives the row of one port. The control thread reads at any time; a row is zeroed by
 // counters_retire when its port goes, after its sums went to the "gone" row, so totals never fall.
@@ -12,17 +13,19 @@
 #include "packet/drop.h"
 
 struct port_counters {
-	_Atomic uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes; // bytes from the Ethernet header
+	_Atomic uint64_t rx_packets, rx_bytes, tx_packets,
+		tx_bytes; // bytes from the Ethernet header
 	_Atomic uint64_t drops[DROP_COUNT];
 };
 
 // One worker's counters. Large: allocated once at start.
 struct counters {
 	struct port_counters port[PORT_MAX]; // row 0: frames of no known port
-	_Atomic uint64_t bursts, burst_packets; // receive bursts that held something, and their packets
+	_Atomic uint64_t bursts,
+		burst_packets; // receive bursts that held something, and their packets
 	_Atomic uint64_t emc_hits, emc_misses;
 	_Atomic uint64_t busy_ns, idle_ns, asleep_ns; // worker time, see main/worker.h
-	_Atomic uint64_t icmp_limited; // errors not sent because of the rate limit
+	_Atomic uint64_t icmp_limited;                // errors not sent because of the rate limit
 };
 
 // Single-writer add: a plain load, add and store, no locked instruction.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quiescent-state RCU over rte_rcu_qsbr: workers read tables without locks; the control thread frees
-// what it replaced after every worker passed a quiescent state.
+// Quiescent-state RCU over rte_rcu_qsbr: workers read tables without locks; the control thread
+// frees what it replaced after every worker passed a quiescent state.
 //
-// A worker calls rcu_quiescent once per loop, rcu_offline before it sleeps and rcu_online after. Tests
-// without workers need no set-up: with none registered a grace period ends at once.
+// A worker calls rcu_quiescent once per loop, rcu_offline before it sleeps and rcu_online after.
+// Tests without workers need no set-up: with none registered a grace period ends at once.
 #pragma once
 
 // Allocates for up to workers readers. 0 or -errno. Control thread, at start (needs EAL).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The miss path: runs the tables in order and writes the decision for one packet.
 //
-// Order: endpoint (exact address), then route (prefix). Read-only on the tables, so that the same code
-// can explain a packet without forwarding it. Worker thread, or any registered reader.
+// Order: endpoint (exact address), then route (prefix). Read-only on the tables, so that the same
+// code can explain a packet without forwarding it. Worker thread, or any registered reader.
 #pragma once
 
 #include "flow/flow.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resolved decision: plain data that says all that happens to the packets of one exact flow.
 //
-// Copied into the cache entry, never shared, so it has no lifetime of its own; pointers in it are only
-// followed while its generation is current (flow/emc.h) and what they name is freed after a grace
-// period. Kept plain so that a later kernel offload can read it.
+// Copied into the cache entry, never shared, so it has no lifetime of its own; pointers in it are
+// only followed while its generation is current (flow/emc.h) and what they name is freed after a
+// grace period. Kept plain so that a later kernel offload can read it.
 #pragma once
 
 #include <stdbool.h>
@@ -24,13 +24,13 @@ enum resolved_verdict {
 };
 
 struct resolved {
-	uint8_t verdict;      // enum resolved_verdict
-	uint8_t reason;       // enum drop_reason for DROP and REJECT
-	uint8_t icmp;         // enum build_icmp for REJECT
-	bool dec_ttl;         // forward as a router does
+	uint8_t verdict; // enum resolved_verdict
+	uint8_t reason;  // enum drop_reason for DROP and REJECT
+	uint8_t icmp;    // enum build_icmp for REJECT
+	bool dec_ttl;    // forward as a router does
 	uint16_t out_port;
 	uint16_t flow_count;
-	uint32_t mtu;         // bytes, of the way out
+	uint32_t mtu; // bytes, of the way out
 	struct macaddr dst_mac, src_mac;
 	struct flow *flows[RESOLVED_FLOWS];
 };

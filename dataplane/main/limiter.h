@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Token buckets, one per port, for the frames that weftd sends because of a bad one (ICMP errors).
 //
-// A bucket holds LIMITER_BURST tokens and gains LIMITER_RATE a second (RFC 1812 4.3.2.8 and RFC 4443 2.4 f
-// ask for a limit; the figures are ours). One worker owns one limiter.
+// A bucket holds LIMITER_BURST tokens and gains LIMITER_RATE a second (RFC 1812 4.3.2.8 and RFC
+// 4443 2.4 f ask for a limit; the figures are ours). One worker owns one limiter.
 #pragma once
 
 #include <stdbool.h>

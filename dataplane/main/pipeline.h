@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one worker does to a batch: parse -> guard -> cache -> (miss) resolve -> rewrite -> output.
 //
-// Split from the thread so that tests put frames in and take frames out without one. A pipeline belongs
-// to one worker. After pipeline_run every frame was queued, answered or counted as a drop; the caller then
-// calls pipeline_flush before it gives receive memory back. Neither logs, locks nor allocates.
+// Split from the thread so that tests put frames in and take frames out without one. A pipeline
+// belongs to one worker. After pipeline_run every frame was queued, answered or counted as a drop;
+// the caller then calls pipeline_flush before it gives receive memory back. Neither logs, locks nor
+// allocates.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +17,8 @@ struct pipeline;
 
 struct pipeline_conf {
 	unsigned worker;
-	uint32_t emc_entries;       // power of two
-	struct rte_mempool *pool;   // of frames that weftd writes itself; borrowed
+	uint32_t emc_entries;     // power of two
+	struct rte_mempool *pool; // of frames that weftd writes itself; borrowed
 };
 
 // Control thread, at start. NULL when memory is short.

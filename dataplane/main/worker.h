@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker threads: the run-to-completion loop receive -> parse -> guard -> cache -> resolve -> output.
+// Worker threads: the run-to-completion loop receive -> parse -> guard -> cache -> resolve ->
+// output.
 //
-// Each worker runs on one EAL worker lcore, alone on its rx, output, cache and counters. It spins for
-// spin_ns after the last packet and then sleeps in poll; every way into the sleep flushes first.
+// Each worker runs on one EAL worker lcore, alone on its rx, output, cache and counters. It spins
+// for spin_ns after the last packet and then sleeps in poll; every way into the sleep flushes
+// first.
 #pragma once
 
 #include "base/err.h"
@@ -11,7 +13,7 @@
 struct worker_conf {
 	unsigned workers;
 	struct rx_group *rx;
-	uint64_t spin_ns;      // busy polling after the last frame before sleeping
+	uint64_t spin_ns; // busy polling after the last frame before sleeping
 	uint32_t emc_entries;
 };
 

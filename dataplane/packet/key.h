@@ -20,23 +20,34 @@ struct flow_key {
 };
 _Static_assert(sizeof(struct flow_key) == 40, "five 64-bit words, no padding");
 
+#define KEY_WORDS 5
+
+// One 64-bit word of a key. Loads of their own: copying a whole key into an array makes compilers
+// go through the stack.
+static inline uint64_t key_word(const struct flow_key *k, unsigned i)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)k + i * sizeof(word), sizeof(word));
+	return word;
+}
+
 // Five word compares, no early exit on content: cost does not depend on the packet.
 static inline bool key_is_equal(const struct flow_key *a, const struct flow_key *b)
 {
-	uint64_t x[5], y[5];
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4])) == 0;
+	return ((key_word(a, 0) ^ key_word(b, 0)) | (key_word(a, 1) ^ key_word(b, 1)) |
+		(key_word(a, 2) ^ key_word(b, 2)) | (key_word(a, 3) ^ key_word(b, 3)) |
+		(key_word(a, 4) ^ key_word(b, 4))) == 0;
 }
 
 // Mixing hash with a seed drawn at start, so that pods cannot aim at one bucket.
 // Defined here because it runs once per packet (multiply-xorshift on five words).
 static inline uint32_t key_hash(const struct flow_key *k, uint64_t seed)
 {
-	uint64_t x[5], h = seed;
-	memcpy(x, k, sizeof(x));
-	for (int i = 0; i < 5; i++) {
-		h = (h ^ x[i]) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = seed;
+
+	for (unsigned i = 0; i < KEY_WORDS; i++) {
+		h = (h ^ key_word(k, i)) * 0x9e3779b97f4a7c15ull;
 		h ^= h >> 29;
 	}
 	h *= 0xbf58476d1ce4e5b9ull;

@@ -77,8 +77,8 @@ static uint32_t build_v4(const struct frame_spec *s, uint8_t *ip)
 		l4[head + i] = (uint8_t)i;
 	ip[0] = 0x45;
 	put16(ip + 2, 20 + head + s->payload);
-	put16(ip + 6, (s->dont_fragment ? 0x4000u : 0u) | (s->frag_more ? 0x2000u : 0u) |
-			      s->frag_off / 8u);
+	put16(ip + 6,
+	      (s->dont_fragment ? 0x4000u : 0u) | (s->frag_more ? 0x2000u : 0u) | s->frag_off / 8u);
 	ip[8] = s->ttl ? s->ttl : 64;
 	ip[9] = s->proto;
 	inet_pton(AF_INET, s->src, ip + 12);

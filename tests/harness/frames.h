@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames for packet tests, built byte by byte with their own arithmetic: nothing here calls the code
-// under test. Lengths are bytes from the Ethernet header. One thread.
+// Frames for packet tests, built byte by byte with their own arithmetic: nothing here calls the
+// code under test. Lengths are bytes from the Ethernet header. One thread.
 #pragma once
 
 #include <stdbool.h>
@@ -31,6 +31,6 @@ uint32_t frame_nd(uint8_t type, const struct macaddr *src_mac, const char *src, 
 		  const struct macaddr *link_addr, uint8_t *out);
 // Hex digits to bytes; the length.
 uint32_t frame_hex(const char *hex, uint8_t *out);
-// True where the IPv4 header checksum (if IPv4) and the TCP/UDP/ICMP checksum of an unfragmented frame
-// are right, by a bytewise sum.
+// True where the IPv4 header checksum (if IPv4) and the TCP/UDP/ICMP checksum of an unfragmented
+// frame are right, by a bytewise sum.
 bool frame_sums_ok(const uint8_t *frame, uint32_t len);

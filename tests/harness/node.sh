@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A node on one machine for scripts: private mount and network namespaces, the real weftd, pods attached
-# by the real CNI binary. Source it as the first thing of a test:
+# A node on one machine for scripts: private mount and network namespaces, the real weftd, pods
+# attached by the real CNI binary. Source it as the first thing of a test:
 #
 #	. "$(dirname "$0")/../harness/node.sh"; node_enter "$0" "$@"
 #	node_start --standalone --pod-cidr 10.244.1.0/24
 #	pod_add p1; ip netns exec p1 ping -c1 "$(pod_ip4 p2)"; pod_del p1
 #
-# node_enter runs the script again under `unshare -nm` with a private tmpfs on /run/netns, so nothing
-# outlives it but files below $NODE_DIR, which is removed. Needs root and BUILD (folder of the binaries).
+# node_enter runs the script again under `unshare -nm` with a private tmpfs on /run/netns, so
+# nothing outlives it but files below $NODE_DIR, which is removed. Needs root and BUILD (folder of
+# the binaries).
 
 NODE_IP4=192.0.2.11
 NODE_IP6=fd00:c0::11
@@ -67,7 +68,8 @@ now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 ctl() { "$BUILD/weftctl" --run-dir "$NODE_DIR/run" "$@"; }
 
-# node_start [weftd options]: starts weftd in the background and waits until it answers. Sets WEFTD_PID.
+# node_start [weftd options]: starts weftd in the background and waits until it answers.
+# Sets WEFTD_PID.
 node_start() {
 	"$BUILD/weftd" --foreground --run-dir "$NODE_DIR/run" --state-dir "$NODE_DIR/state" \
 		--node-ip $NODE_IP4 --node-ip $NODE_IP6 "$@" >>"$NODE_DIR/weftd.log" 2>&1 &

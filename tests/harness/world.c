@@ -63,8 +63,8 @@ int world_start(struct world *w)
 	    add_port(w, WORLD_HOST, &world_mac_host, "192.0.2.11", "fd00:c0::11"))
 		return -1;
 	flow_commit();
-	w->pool = rte_pktmbuf_pool_create("t", 128, 0, 0, RTE_PKTMBUF_HEADROOM + 1536,
-					  SOCKET_ID_ANY);
+	w->pool =
+		rte_pktmbuf_pool_create("t", 128, 0, 0, RTE_PKTMBUF_HEADROOM + 1536, SOCKET_ID_ANY);
 	w->c = counters_worker(0);
 	struct pipeline_conf conf = {.worker = 0, .emc_entries = 1024, .pool = w->pool};
 	w->pl = w->pool ? pipeline_new(&conf) : NULL;

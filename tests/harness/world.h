@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node in one process for packet tests: two pods, the host port, all tables, one pipeline, memory ports.
+// A node in one process for packet tests: two pods, the host port, all tables, one pipeline, memory
+// ports.
 //
 // pod A port 1: 10.244.1.10 fd00:10:1::a   MAC 02:00:00:00:01:0a
 // pod B port 2: 10.244.1.11 fd00:10:1::b   MAC 02:00:00:00:01:0b

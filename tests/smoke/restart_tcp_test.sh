@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # sanitize
-# weftd killed during a TCP transfer: nothing is forwarded while it is away, pods are not touched, and
-# after the start the same connection goes on to its right end.
+# weftd killed during a TCP transfer: nothing is forwarded while it is away, pods are not touched,
+# and after the start the same connection goes on to its right end.
 set -euo pipefail
 . "$(dirname "$0")/../harness/node.sh"
 node_enter "$0" "$@"

@@ -43,8 +43,8 @@ static enum drop_reason check_arp(const struct port *port, const struct pkt *p)
 	return DROP_NONE;
 }
 
-// Solicitations may come from the pod's link-local address, which weftd does not hand out, or from ::
-// (RFC 4862 5.4.2). Router advertisements and redirects are never a pod's business.
+// Solicitations may come from the pod's link-local address, which weftd does not hand out, or from
+// :: (RFC 4862 5.4.2). Router advertisements and redirects are never a pod's business.
 static enum drop_reason check_nd(const struct port *port, const struct pkt *p)
 {
 	struct nd_view nd;

@@ -13,15 +13,11 @@ static const struct {
 	const char *prefix;
 	enum drop_reason reason;
 } route_never[] = {
-	{"0.0.0.0/8", DROP_DST_INVALID},
-	{"127.0.0.0/8", DROP_DST_INVALID},
-	{"169.254.0.0/16", DROP_DST_INVALID},
-	{"224.0.0.0/4", DROP_MULTICAST},
-	{"240.0.0.0/4", DROP_DST_INVALID},
-	{"255.255.255.255/32", DROP_MULTICAST},
+	{"0.0.0.0/8", DROP_DST_INVALID},      {"127.0.0.0/8", DROP_DST_INVALID},
+	{"169.254.0.0/16", DROP_DST_INVALID}, {"224.0.0.0/4", DROP_MULTICAST},
+	{"240.0.0.0/4", DROP_DST_INVALID},    {"255.255.255.255/32", DROP_MULTICAST},
 	{"::/127", DROP_DST_INVALID}, // unspecified and loopback
-	{"fe80::/10", DROP_DST_INVALID},
-	{"ff00::/8", DROP_MULTICAST},
+	{"fe80::/10", DROP_DST_INVALID},      {"ff00::/8", DROP_MULTICAST},
 };
 
 static int set_drop(const char *text, enum drop_reason reason)

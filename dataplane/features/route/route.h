@@ -4,8 +4,8 @@
 
 #include "base/ipaddr.h"
 
-// Installs the prefixes that are never forwarded: multicast, broadcast, loopback, link-local, reserved.
-// Once, after flow_init. 0 or -errno.
+// Installs the prefixes that are never forwarded: multicast, broadcast, loopback, link-local,
+// reserved. Once, after flow_init. 0 or -errno.
 int route_init(void);
 
 // A pod range of this node: an address in it that no endpoint has is rejected as no-endpoint.

@@ -60,7 +60,8 @@ static void test_drop_names(void **state)
 		assert_non_null(drop_table[i].name);
 		assert_true(drop_table[i].help[0] != '\0');
 		for (const char *c = drop_table[i].name; *c; c++)
-			assert_true((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '-');
+			assert_true((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') ||
+				    *c == '-');
 		for (unsigned j = 0; j < i; j++)
 			assert_string_not_equal(drop_table[i].name, drop_table[j].name);
 	}

@@ -44,8 +44,8 @@ static void test_longest_prefix_in_any_order(void **state)
 		const char *dst;
 		uint16_t out;
 	} rows[] = {
-		{"10.244.1.7", 32}, {"10.244.1.8", 24}, {"10.244.2.1", 16}, {"11.0.0.1", 1},
-		{"fd00::1", 8}, {"2001:db8::1", 2},
+		{"10.244.1.7", 32}, {"10.244.1.8", 24}, {"10.244.2.1", 16},
+		{"11.0.0.1", 1},    {"fd00::1", 8},     {"2001:db8::1", 2},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(resolve(rows[i].dst).out_port, rows[i].out);

@@ -20,8 +20,16 @@ static void test_burst_then_rate(void **state)
 		uint64_t now_ms;
 		unsigned tokens;
 	} steps[] = {
-		{1000, LIMITER_BURST}, {1000, 0}, {1009, 0}, {1010, 1}, {1015, 0}, {1020, 1},
-		{1125, 10}, {1125, 0}, {1130, 1}, {100000, LIMITER_BURST},
+		{1000, LIMITER_BURST},
+		{1000, 0},
+		{1009, 0},
+		{1010, 1},
+		{1015, 0},
+		{1020, 1},
+		{1125, 10},
+		{1125, 0},
+		{1130, 1},
+		{100000, LIMITER_BURST},
 	};
 	struct limiter *l = calloc(1, sizeof(*l));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)

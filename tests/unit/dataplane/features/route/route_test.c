@@ -22,15 +22,15 @@ static void test_destinations(void **state)
 		const char *dst;
 		enum drop_reason reason;
 	} rows[] = {
-		{"0.0.0.0", DROP_DST_INVALID},     {"0.1.2.3", DROP_DST_INVALID},
-		{"127.0.0.1", DROP_DST_INVALID},   {"127.255.255.255", DROP_DST_INVALID},
-		{"169.254.1.2", DROP_DST_INVALID}, {"224.0.0.1", DROP_MULTICAST},
+		{"0.0.0.0", DROP_DST_INVALID},       {"0.1.2.3", DROP_DST_INVALID},
+		{"127.0.0.1", DROP_DST_INVALID},     {"127.255.255.255", DROP_DST_INVALID},
+		{"169.254.1.2", DROP_DST_INVALID},   {"224.0.0.1", DROP_MULTICAST},
 		{"239.255.255.255", DROP_MULTICAST}, {"240.0.0.1", DROP_DST_INVALID},
 		{"255.255.255.255", DROP_MULTICAST}, {"::", DROP_DST_INVALID},
-		{"::1", DROP_DST_INVALID},         {"::2", DROP_NO_ROUTE},
-		{"fe80::9", DROP_DST_INVALID},     {"febf::9", DROP_DST_INVALID},
-		{"fec0::9", DROP_NO_ROUTE},        {"ff02::1", DROP_MULTICAST},
-		{"10.244.1.77", DROP_NO_ENDPOINT}, {"10.244.2.77", DROP_NO_ROUTE},
+		{"::1", DROP_DST_INVALID},           {"::2", DROP_NO_ROUTE},
+		{"fe80::9", DROP_DST_INVALID},       {"febf::9", DROP_DST_INVALID},
+		{"fec0::9", DROP_NO_ROUTE},          {"ff02::1", DROP_MULTICAST},
+		{"10.244.1.77", DROP_NO_ENDPOINT},   {"10.244.2.77", DROP_NO_ROUTE},
 		{"fd00:10:1::77", DROP_NO_ENDPOINT}, {"fd00:10:2::77", DROP_NO_ROUTE},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
