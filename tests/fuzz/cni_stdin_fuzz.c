@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // needs: cni
-// CNI_ARGS, CNI_IFNAME and stdin as a runtime could send them: "args NUL ifname NUL stdin". Whatever
-// is accepted must come back as one valid document.
+//
+// CNI_ARGS, CNI_IFNAME and stdin as a runtime could send them: "args NUL ifname NUL stdin".
+// Whatever is accepted must come back as one valid document.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
