@@ -76,6 +76,7 @@ $(eval $(call roots,dataplane/ctl,-Ilib -Idataplane/ctl))
 $(eval $(call roots,tests,-Ilib $$(TEST_INC)))
 $(eval $(call roots,tests/harness,$$(DP_INC) $$(NL_INC) $$(TEST_INC)))
 $(eval $(call roots,tests/packet,$$(DP_INC) $$(TEST_INC)))
+$(eval $(call roots,tests/bench/dataplane,$$(DP_INC) $$(TEST_INC)))
 $(eval $(call roots,tests/unit/lib,-Ilib $$(NL_INC) $$(TEST_INC)))
 $(eval $(call roots,tests/unit/cni-plugin,-Ilib -Icni-plugin $$(TEST_INC)))
 $(eval $(call roots,tests/unit/agent,-Ilib -Iagent $$(TEST_INC)))
@@ -103,7 +104,8 @@ HDR_all := $(wildcard lib/*/*.h cni-plugin/*.h dataplane/*/*.h dataplane/feature
 	agent/*.h agent/*/*.h tests/harness/*.h)
 SRC_tests := $(shell find tests/unit tests/packet -name '*_test.c' 2>/dev/null)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(SRC_tests))
-TOOLS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fake/*.c tests/bench/*.c tests/tools/*.c))
+TOOLS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fake/*.c tests/bench/*.c \
+	tests/bench/dataplane/*.c tests/tools/*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/*_fuzz.c))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
@@ -173,6 +175,7 @@ $(eval $(call test_rule,unit/dataplane/ctl,ctl))
 $(eval $(call test_rule,packet,dataplane))
 $(eval $(call test_rule,fake,lib))
 $(eval $(call test_rule,bench,lib))
+$(eval $(call test_rule,bench/dataplane,dataplane))
 $(eval $(call test_rule,tools,lib))
 
 # A fuzz target says what it needs: `// needs: dataplane` (or agent, cni, ctl, lib).

@@ -13,7 +13,7 @@
 
 #include "flow/classifier.h"
 
-#define CLASSIFIER_WORDS 5 // 64-bit words of a key
+#define CLASSIFIER_WORDS KEY_WORDS
 
 struct classifier_node {
 	_Atomic(struct classifier_node *) next;
@@ -72,11 +72,8 @@ struct classifier {
 static inline void classifier_pack(const struct classifier_tuple *t, const struct flow_key *key,
 				   uint64_t ret_words[CLASSIFIER_WORDS])
 {
-	uint64_t all[CLASSIFIER_WORDS];
-
-	memcpy(all, key, sizeof(all));
 	for (unsigned i = 0; i < t->words; i++)
-		ret_words[i] = all[t->at[i]] & t->mask[i];
+		ret_words[i] = key_word(key, t->at[i]) & t->mask[i];
 }
 
 // Mixed with a secret seed, so that nobody outside can make chains long.

@@ -11,6 +11,7 @@
 #define WINDOW 2048          // lookups between two looks at the pressure
 #define SHIFT_MAX 7          // lowest chance of a new key under pressure: 1 in 128
 #define HITS_PER_EVICTION 16 // below this many hits for each live entry lost, pressure rises
+#define USED_GRAIN 1024      // lookups; how exact entry.used is
 #define IDLE_FACTOR 16       // an entry not hit for this many lookups per slot is no longer live
 
 enum entry_state {
@@ -39,7 +40,7 @@ struct emc {
 	uint32_t mask;
 	uint32_t shift_second; // of the hash for the second candidate
 	uint32_t idle;
-	uint32_t clock; // lookups, wraps
+	uint64_t clock; // lookups
 	uint32_t window_start, window_misses, window_evictions;
 	uint64_t random;
 	struct emc_stats stats;
@@ -54,6 +55,12 @@ static uint32_t second_slot(const struct emc *e, uint32_t hash)
 static uint32_t first_slot(const struct emc *e, uint32_t hash)
 {
 	return hash & e->mask;
+}
+
+// The clock as marks keep it: it wraps, and only differences count.
+static uint32_t now(const struct emc *e)
+{
+	return (uint32_t)e->clock;
 }
 
 static uint64_t next_random(struct emc *e)
@@ -103,7 +110,7 @@ void emc_prefetch(const struct emc *e, uint32_t hash)
 	__builtin_prefetch(&e->entries[second_slot(e, hash)]);
 }
 
-static bool is_entry_of(const struct entry *t, const struct flow_key *key, uint32_t hash)
+static inline bool is_entry_of(const struct entry *t, const struct flow_key *key, uint32_t hash)
 {
 	return t->hash == hash && t->state != ENTRY_EMPTY && key_is_equal(&t->key, key);
 }
@@ -123,7 +130,7 @@ static struct entry *find(const struct emc *e, const struct flow_key *key, uint3
 // Rises while evictions cost hits and falls back when they do not.
 static void adapt(struct emc *e)
 {
-	const uint32_t hits = e->clock - e->window_start - e->window_misses;
+	const uint32_t hits = now(e) - e->window_start - e->window_misses;
 
 	if (e->window_evictions > hits / HITS_PER_EVICTION) {
 		if (e->stats.shift < SHIFT_MAX)
@@ -131,40 +138,44 @@ static void adapt(struct emc *e)
 	} else if (e->stats.shift > 0) {
 		e->stats.shift--;
 	}
-	e->window_start = e->clock;
+	e->window_start = now(e);
 	e->window_misses = 0;
 	e->window_evictions = 0;
 }
 
-static void count_miss(struct emc *e, bool stale)
+// Kept out of the path of a hit.
+static __attribute__((noinline)) struct resolved *miss(struct emc *e, bool stale)
 {
 	e->stats.misses++;
 	e->stats.stale += stale;
 	e->window_misses++;
-	if (e->clock - e->window_start >= WINDOW)
+	if (now(e) - e->window_start >= WINDOW)
 		adapt(e);
+	return NULL;
 }
 
 struct resolved *emc_lookup(struct emc *e, const struct flow_key *key, uint32_t hash,
 			    uint32_t generation)
 {
-	struct entry *t = find(e, key, hash);
+	const uint32_t clock = (uint32_t)++e->clock;
+	uint32_t i = first_slot(e, hash);
 
-	e->clock++;
-	e->stats.lookups++;
-	if (UNLIKELY(t == NULL || t->generation != generation)) {
-		count_miss(e, t != NULL);
-		return NULL;
+	if (!is_entry_of(&e->entries[i], key, hash)) {
+		i = second_slot(e, hash);
+		if (UNLIKELY(!is_entry_of(&e->entries[i], key, hash)))
+			return miss(e, false);
 	}
-	t->used = e->clock;
-	t->state = ENTRY_PROVEN;
-	return &e->decisions[t - e->entries].resolved;
+	if (UNLIKELY(e->entries[i].generation != generation))
+		return miss(e, true);
+	// Stores without a condition: whether a mark is old is nothing that a processor can guess.
+	e->entries[i].used = clock;
+	e->entries[i].state = ENTRY_PROVEN;
+	return &e->decisions[i].resolved;
 }
 
 static bool is_live(const struct emc *e, const struct entry *t, uint32_t generation)
 {
-	return t->state != ENTRY_EMPTY && t->generation == generation &&
-	       e->clock - t->used < e->idle;
+	return t->state != ENTRY_EMPTY && t->generation == generation && now(e) - t->used < e->idle;
 }
 
 // Moves a live entry to its other slot if that one is free, which makes its own place free.
@@ -187,7 +198,7 @@ static struct entry *worse(const struct emc *e, struct entry *a, struct entry *b
 {
 	if (a->state != b->state)
 		return a->state < b->state ? a : b;
-	return e->clock - a->used >= e->clock - b->used ? a : b;
+	return now(e) - a->used >= now(e) - b->used ? a : b;
 }
 
 // Under pressure a proven entry has twice the bits of protection: the flows of a flood mostly
@@ -237,7 +248,7 @@ struct resolved *emc_insert(struct emc *e, const struct flow_key *key, uint32_t 
 		t->state = ENTRY_NEW;
 	}
 	t->generation = generation;
-	t->used = e->clock;
+	t->used = now(e);
 	e->stats.inserts++;
 	return &e->decisions[t - e->entries].resolved;
 }
@@ -245,4 +256,5 @@ struct resolved *emc_insert(struct emc *e, const struct flow_key *key, uint32_t 
 void emc_stats_get(const struct emc *e, struct emc_stats *ret)
 {
 	*ret = e->stats;
+	ret->lookups = e->clock;
 }
