@@ -58,10 +58,12 @@ static const struct option options[] = {
 };
 
 // Options whose text is taken as it is.
-static const struct {
+struct text_option {
 	int id;
-	size_t offset;
-} texts[] = {
+	size_t offset; // of the pointer in struct config
+};
+
+static const struct text_option texts[] = {
 	{OPTION_NODE, offsetof(struct config, node)},
 	{OPTION_RUN_DIR, offsetof(struct config, run_dir)},
 	{OPTION_MANIFESTS, offsetof(struct config, manifests)},

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a Kubernetes object in JSON form to the model.
 //
-//	r = decode_object(&value, NULL, &notes, &obj, err);      one object, as a watch event
-//carries it 	decode_document(&root, &sink);                           an object or a List of any
-//depth
+//	r = decode_object(&value, NULL, &notes, &obj, err);   one object, as a watch event has it
+//	decode_document(&root, &sink);                        an object, or a List of any depth
 //
 // Everything is checked: types, names, lengths, addresses. What makes an object unusable is an
 // error that names the object and the JSON path. What can be left out (one bad address of many)
@@ -34,8 +33,8 @@ struct decode_sink {
 	void *arg;
 };
 
-// kind and api_version are used where the value has none of its own (items of a typed List); NULL:
-// they must stand in the value (a missing apiVersion counts as v1). An enum decode_result with the
+// kind is used where the value has none of its own (items of a typed List); NULL: it must stand in
+// the value. A missing apiVersion counts as v1. An enum decode_result with the
 // object in *ret_obj for DECODE_DONE, -EINVAL or -ENOMEM.
 int decode_object(const struct jval *value, const char *kind, const struct decode_notes *notes,
 		  struct object **ret_obj, struct err *err);

@@ -6,11 +6,15 @@
 
 #include "decode/decode.h"
 
+// Names, uid and labels; every kind has them.
 int decode_meta(const struct jval *value, struct object *obj, struct err *err);
+// Addresses of type InternalIP and pod ranges.
 int decode_node(const struct jval *value, struct object *obj, const struct decode_notes *notes,
 		struct err *err);
+// Nothing beyond the metadata.
 int decode_namespace(const struct jval *value, struct object *obj, const struct decode_notes *notes,
 		     struct err *err);
+// Node, host network, phase and addresses.
 int decode_pod(const struct jval *value, struct object *obj, const struct decode_notes *notes,
 	       struct err *err);
 

@@ -36,7 +36,7 @@ struct object_meta {
 	size_t label_count;
 };
 
-#define OBJECT_IPS_MAX 16
+#define OBJECT_IPS_MAX 8
 #define OBJECT_CIDRS_MAX 8
 
 struct object_ips {

@@ -19,8 +19,11 @@ enum store_result {
 	STORE_SAME = 1,    // nothing to do
 };
 
+// Empty; NULL when memory is short.
 struct store *store_new(void);
+// Drops the store's references. NULL is nothing.
 void store_free(struct store *s);
+// For _cleanup_().
 void store_freep(struct store **s);
 // Inserts or replaces; takes a reference of its own. An enum store_result, or -ENOMEM.
 int store_set(struct store *s, struct object *obj) MUST_CHECK;

@@ -10,11 +10,14 @@
 #include "json/jput.h"
 #include "model/problem.h"
 
-#define PROBLEMS_REPORT_MAX 64 // entries in a report; the rest is one entry with their number
+// Entries of a report; one more has the number of the rest. Keeps the list below 64 KiB.
+#define PROBLEMS_REPORT_MAX 30
 
 struct problems;
 
+// Empty; NULL when memory is short.
 struct problems *problems_new(void);
+// NULL is nothing.
 void problems_free(struct problems *p);
 // Copies the list. True when that changed anything; short memory loses the list and is no change.
 bool problems_set(struct problems *p, const char *scope, const struct problem_list *list);

@@ -2,8 +2,8 @@
 // Where objects come from. One implementation reads a folder of manifests (source/manifests.h);
 // another may watch an API server. The agent knows them only through this interface.
 //
-//	r = source->ops->start(source, err);   loads what is there and keeps watching by the event
-//loop 	source->ops->stop(source);             ends and frees it
+//	r = source->ops->start(source, err);   loads what is there and goes on watching
+//	source->ops->stop(source);             ends and frees it
 //
 // A source hands over whole objects as they change; it calls its sink only from start and from the
 // event loop, never from stop. What the sink may rely on: set and del are idempotent events in any

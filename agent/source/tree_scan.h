@@ -42,8 +42,10 @@ struct tree_scan {
 	const struct tree_hooks *hooks;
 };
 
+// Borrows everything. 0 or -ENOMEM.
 int tree_scan_init(struct tree_scan *s, int inotify_fd, const char *root,
 		   const struct tree_hooks *hooks);
+// Also of a half-made one.
 void tree_scan_fini(struct tree_scan *s);
 // Walks everything. 0, or -errno when the root is not usable, or cannot be read at all. Lesser
 // trouble (a folder below, a limit) is left in s->trouble. Files that were not seen are counted in

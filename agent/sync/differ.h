@@ -19,7 +19,9 @@
 
 struct differ;
 
+// Empty; NULL when memory is short.
 struct differ *differ_new(void);
+// NULL is nothing.
 void differ_free(struct differ *d);
 // The object should be as set_text says. Takes the text in any case. 0 or -ENOMEM.
 int differ_set(struct differ *d, const char *key, char *set_text) MUST_CHECK;

@@ -256,14 +256,14 @@ static void on_error(struct sync *s, enum msg_type type, const struct reply *rep
 		apply_failed(s, reply);
 	} else if (type == MSG_REPORT || type == MSG_READY) {
 		// Not vital: said again with the next change, or asked again.
-		LOG_WARN_LIMIT("weftd refuses a request", "type=%s reason=%s",
-			       msg_table[type].name, reply->text);
+		LOG_WARN_LIMIT("weftd refuses a request", "type=%s reason=%s", msg_table[type].name,
+			       reply->text);
 		s->is_report_due = is_busy && type == MSG_REPORT;
 		if (type == MSG_READY)
 			start_timer(s->on_ready, SYNC_READY_MS);
 	} else {
-		LOG_ERR_LIMIT("weftd refuses to sync", "type=%s reason=%s",
-			      msg_table[type].name, reply->text);
+		LOG_ERR_LIMIT("weftd refuses to sync", "type=%s reason=%s", msg_table[type].name,
+			      reply->text);
 		conn_drop(s->conn, "it refuses to sync");
 	}
 }

@@ -3,8 +3,8 @@
 //
 //	r = sync_new(base, run_dir, differ, &hooks, &s);
 //	sync_start(s);
-//	sync_set_complete(s);      the source was read: from here on weftd may drop what is not
-//repeated 	sync_kick(s);              the differ, or what report() returns, has changed
+//	sync_set_complete(s);   the source was read: weftd may drop what is not repeated
+//	sync_kick(s);           the differ, or what report() returns, has changed
 //
 // After each connect: hello, begin-sync, everything in batches, end-sync; then only changes. One
 // request is in flight at any time, so that replies need no numbers. A batch that weftd refuses is

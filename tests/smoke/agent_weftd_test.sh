@@ -26,7 +26,7 @@ script '{}'
 until_ok 10 conf_is_right || fail "no CNI configuration"
 no_problems
 
-# It is put back when removed, and stays when the daemon and the agent go.
+# Put back when removed; it stays when the daemon and the agent go.
 rm "$conf"
 until_ok 10 conf_is_right || fail "the CNI configuration was not restored"
 peer_stop
@@ -56,9 +56,11 @@ script '{}'
 expect ".connections > $before and .objects[\"pod/default/s\"]"
 
 # Health and metrics.
-page() { python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())' \
-	"http://127.0.0.1:9641/$1"; }
-ready() { [[ $(page readyz 2>/dev/null) == ok* ]]; }
+page() {
+	python3 -c "import urllib.request as r
+print(r.urlopen('http://127.0.0.1:9641/$1').read().decode())" 2>/dev/null
+}
+ready() { [[ $(page readyz) == ok* ]]; }
 [[ $(page healthz) == ok* ]] || fail "no health"
 until_ok 5 ready || fail "not ready"
 metrics=$(page metrics)
