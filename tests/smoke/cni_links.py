@@ -179,6 +179,30 @@ def check_names(checks, box):
     checks.same("nothing left", cni.links(NS), [])
 
 
+def check_chain(checks, box):
+    """Stock plugins behind ours take our result, and our CHECK takes what they made of it."""
+    cni.netns("ch")
+    ports = {"portMappings": [{"hostPort": 18080, "containerPort": 80, "protocol": p}
+                              for p in ("tcp", "udp")]}
+    for kind, more in (("portmap", {"snat": True, "runtimeConfig": ports}),
+                       ("tuning", {"mac": "02:00:00:00:00:42", "mtu": 1300})):
+        plugin = f"/usr/lib/cni/{kind}"
+        if not os.access(plugin, os.X_OK):
+            continue
+        ours = box.call("ADD", pod="ch")
+        conf = box.conf(type=kind, prevResult=ours.json, **more)
+        theirs = box.call("ADD", conf, pod="ch", plugin=plugin)
+        if not checks.same(f"{kind} after us: code", theirs.code, 0, theirs):
+            continue
+        done = box.call("CHECK", box.conf(prevResult=theirs.json), pod="ch")
+        checks.same(f"{kind} after us: our CHECK", done.code, 0, done)
+        conf["prevResult"] = theirs.json
+        done = box.call("DEL", conf, pod="ch", plugin=plugin)
+        checks.same(f"{kind} after us: DEL", done.code, 0, done)
+        box.call("DEL", pod="ch")
+    checks.same("chain: nothing left", cni.links(NS), [])
+
+
 def check_versions(checks, box):
     cni.netns("v1")
     for version in ("0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0", ...):
@@ -275,6 +299,7 @@ def main():
             box.call("DEL")
             check_del(checks, box)
             check_names(checks, box)
+            check_chain(checks, box)
             check_versions(checks, box)
             check_wishes(checks, box)
             check_status_gc(checks, box)
