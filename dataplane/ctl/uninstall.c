@@ -48,8 +48,10 @@ static int check_stopped(const struct uninstall_conf *conf, struct err *err)
 	struct err why = ERR_INIT;
 	int r = client_open(conf->run_dir, "weftctl", clock_deadline_ns(ASK_MS), &c, &why);
 
-	if (r == -ECONNREFUSED)
-		return uninstall_check_lock(conf->run_dir, err);
+	if (r == -ECONNREFUSED) {
+		r = uninstall_check_lock(conf->run_dir, err);
+		return r < 0 ? r : uninstall_check_lock(conf->state_dir, err);
+	}
 	err_set(err, 0, "weftd still runs with `%s`; stop it first", conf->run_dir);
 	return -EBUSY;
 }

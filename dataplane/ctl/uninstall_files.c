@@ -13,20 +13,29 @@
 #include "base/compiler.h"
 #include "base/fdio.h"
 
-#define LOCK_NAME "weftd.lock"
+#define LOCK_NAME "lock"
+#define PATTERNS_MAX 6
 
-static const char *const run_names[] = {
-	"weftd.sock", LOCK_NAME, "journal", ".*.tmp", NULL,
+// Folders in the order in which they become empty, and the names in them that weftd, the CNI binary
+// and DPDK make.
+static const struct folder {
+	bool in_state;
+	const char *name; // below run dir or state dir, with its slash
+	const char *patterns[PATTERNS_MAX];
+} folders[] = {
+	{false, "/spool", {"*.json", ".*.tmp"}},
+	{false, "/dpdk/weftd", {"*"}},
+	{false, "/dpdk", {NULL}},
+	{false, "", {"weftd.sock", LOCK_NAME, "journal", ".*.tmp"}},
+	{true, "", {"journal", "journal.*", LOCK_NAME, "restarts", ".*.tmp"}},
 };
-static const char *const state_names[] = {"journal", "journal.*", LOCK_NAME, ".*.tmp", NULL};
-static const char *const spool_names[] = {"*.json", ".*.tmp", NULL};
 
-int uninstall_check_lock(const char *run_dir, struct err *err)
+int uninstall_check_lock(const char *dir, struct err *err)
 {
 	char path[PATH_MAX];
 	_close_ int fd = -1;
 
-	snprintf(path, sizeof(path), "%s/" LOCK_NAME, run_dir);
+	snprintf(path, sizeof(path), "%s/" LOCK_NAME, dir);
 	// Looking must not make the file.
 	if (access(path, F_OK) < 0)
 		return 0;
@@ -94,15 +103,16 @@ static int remove_folder(const char *dir, const char *const *patterns, uninstall
 int uninstall_files(const char *run_dir, const char *state_dir, uninstall_file_fn *fn, void *arg,
 		    struct err *err)
 {
-	char spool[PATH_MAX];
-	int r;
+	int r = 0;
 
-	if (snprintf(spool, sizeof(spool), "%s/spool", run_dir) >= (int)sizeof(spool))
-		return err_set(err, ENAMETOOLONG, "folder `%.64s`", run_dir);
-	r = remove_folder(spool, spool_names, fn, arg, err);
-	if (r == 0)
-		r = remove_folder(run_dir, run_names, fn, arg, err);
-	if (r == 0)
-		r = remove_folder(state_dir, state_names, fn, arg, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(folders); i++) {
+		const char *base = folders[i].in_state ? state_dir : run_dir;
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%s%s", base, folders[i].name) >=
+		    (int)sizeof(path))
+			return err_set(err, ENAMETOOLONG, "folder `%.64s`", base);
+		r = remove_folder(path, folders[i].patterns, fn, arg, err);
+	}
 	return r;
 }

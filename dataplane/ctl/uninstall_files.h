@@ -10,8 +10,9 @@
 // Hears of each file or folder that was removed, or (left) is not weft's and stays.
 typedef void uninstall_file_fn(const char *path, bool left, void *arg);
 
-// -EBUSY where a process holds the lock of run_dir; 0 also where there is no lock or no folder.
-int uninstall_check_lock(const char *run_dir, struct err *err);
+// -EBUSY where a process holds the lock of a run or state dir; 0 also where there is no lock or
+// folder.
+int uninstall_check_lock(const char *dir, struct err *err);
 // 0 or -errno. Nothing there is no error; symbolic links are not followed.
 int uninstall_files(const char *run_dir, const char *state_dir, uninstall_file_fn *fn, void *arg,
 		    struct err *err);

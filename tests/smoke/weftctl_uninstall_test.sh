@@ -58,7 +58,7 @@ ip link show node0 >/dev/null && ip -n private link show stranger >/dev/null
 
 # A held lock is a daemon that does not answer: nothing is touched.
 mkdir "$dir/run"
-exec 9>"$dir/run/weftd.lock"
+exec 9>"$dir/run/lock"
 flock -n 9
 rc=0
 uninstall 2>"$dir/err" || rc=$?

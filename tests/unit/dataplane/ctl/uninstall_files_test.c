@@ -32,13 +32,15 @@ static int setup(void **state)
 	*state = dir;
 	if (!mkdtemp(dir) || chdir(dir) < 0)
 		return -1;
-	return mkdir("run", 0700) || mkdir("run/spool", 0700) || mkdir("state", 0700);
+	return mkdir("run", 0700) || mkdir("run/spool", 0700) || mkdir("run/dpdk", 0700) ||
+	       mkdir("run/dpdk/weftd", 0700) || mkdir("state", 0700);
 }
 
 static int teardown(void **state)
 {
 	static const char *const files[] = {"run/spool/x", "run/foreign", "run/link", "target"};
-	static const char *const dirs[] = {"run/spool", "run", "state", "elsewhere"};
+	static const char *const dirs[] = {"run/spool", "run/dpdk/weftd", "run/dpdk",
+					   "run",       "state",          "elsewhere"};
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		unlink(files[i]);
@@ -62,8 +64,10 @@ static void make_file(const char *path)
 static void removes_what_is_ours(void **state)
 {
 	static const char *const files[] = {
-		"run/weftd.sock", "run/weftd.lock",   "run/journal",       "run/.journal.1.tmp",
-		"state/journal",  "run/spool/a.json", "state/journal.bad",
+		"run/weftd.sock",        "run/lock",       "run/journal",
+		"run/.journal.1.tmp",    "state/journal",  "run/spool/a.json",
+		"state/journal.bad",     "state/restarts", "state/lock",
+		"run/dpdk/weftd/config",
 	};
 	struct heard h = {0};
 	struct err err = ERR_INIT;
@@ -72,12 +76,12 @@ static void removes_what_is_ours(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		make_file(files[i]);
 	assert_int_equal(uninstall_files("run", "state", hear, &h, &err), 0);
-	assert_int_equal(h.removed, 3);
+	assert_int_equal(h.removed, 5);
 	assert_int_equal(h.left, 0);
 	assert_int_equal(access("run", F_OK), -1);
 	assert_int_equal(access("state", F_OK), -1);
 	assert_int_equal(uninstall_files("run", "state", hear, &h, &err), 0);
-	assert_int_equal(h.removed, 3);
+	assert_int_equal(h.removed, 5);
 	assert_string_equal(err.text, "");
 }
 
@@ -118,13 +122,13 @@ static void sees_the_lock(void **state)
 
 	(void)state;
 	assert_int_equal(uninstall_check_lock("run", &err), 0);
-	assert_int_equal(access("run/weftd.lock", F_OK), -1);
-	fd = fdio_lock_file("run/weftd.lock");
+	assert_int_equal(access("run/lock", F_OK), -1);
+	fd = fdio_lock_file("run/lock");
 	assert_true(fd >= 0);
 	assert_int_equal(uninstall_check_lock("run", &err), -EBUSY);
 	close(TAKE_FD(fd));
 	assert_int_equal(uninstall_check_lock("run", &err), 0);
-	assert_int_equal(unlink("run/weftd.lock"), 0);
+	assert_int_equal(unlink("run/lock"), 0);
 }
 
 int main(void)
