@@ -14,8 +14,9 @@ ENTRY = re.compile(
     r'^DROP\((\w+),\s*"([^"]*)",\s*(RX|TX),\s*((?:"[^"]*"\s*)+)\)$|^// ([a-z][^\n]*)$', re.M)
 INTRO = """# Why a frame was dropped
 
-`weftctl drop` lists what was dropped, by reason and port. Reasons of the receive side are counted on
-the port that the frame came from, those of the transmit side on the port that it was to leave by.
+`weftctl drop` lists what was dropped, by reason and port. Reasons of the receive side are counted
+on the port that the frame came from, those of the transmit side on the port that it was to leave
+by.
 This page is made from `dataplane/packet/drop.def` by `tests/lint/drops.py`.
 """
 HEAD = "| reason | what happened, and what to do |\n|---|---|\n"
