@@ -32,11 +32,14 @@ static const struct lead *lead_of(uint8_t byte)
 size_t utf8_seq(const char *s, size_t size)
 {
 	const uint8_t *u = (const uint8_t *)s;
-	const struct lead *lead = size > 0 ? lead_of(u[0]) : NULL;
 
+	// Nearly all there is.
+	if (size > 0 && u[0] < 0x80)
+		return 1;
+	const struct lead *lead = size > 0 ? lead_of(u[0]) : NULL;
 	if (!lead || lead->len > size)
 		return 0;
-	if (lead->len > 1 && (u[1] < lead->second_min || u[1] > lead->second_max))
+	if (u[1] < lead->second_min || u[1] > lead->second_max)
 		return 0;
 	for (size_t i = 2; i < lead->len; i++)
 		if ((u[i] & 0xc0) != 0x80)

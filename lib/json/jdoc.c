@@ -61,20 +61,26 @@ static bool is_at(const struct scan *s, const char *chars)
 	return s->at < s->len && strchr(chars, s->text[s->at]) && s->text[s->at] != '\0';
 }
 
+// At a backslash: refuses an escaped NUL, steps to the escaped character (a quote perhaps).
+static int scan_escape(struct scan *s, struct err *err)
+{
+	if (s->len - s->at >= 6 && memcmp(s->text + s->at + 1, "u0000", 5) == 0)
+		return bad(s, "NUL character", err);
+	s->at++;
+	return 0;
+}
+
 // From an opening quote to behind the closing one; a missing one is json-c's to report.
 static int scan_string(struct scan *s, struct err *err)
 {
 	for (s->at++; s->at < s->len; s->at++) {
-		const char *p = s->text + s->at;
-		if (*p == '"')
+		unsigned char c = (unsigned char)s->text[s->at];
+		if (c == '"')
 			break;
-		if ((unsigned char)*p < 0x20)
+		if (c < 0x20)
 			return bad(s, "control character in a string", err);
-		if (*p != '\\')
-			continue;
-		if (s->len - s->at >= 6 && memcmp(p + 1, "u0000", 5) == 0)
-			return bad(s, "NUL character", err);
-		s->at++; // the escaped character may be a quote or a backslash
+		if (c == '\\' && scan_escape(s, err) < 0)
+			return -EINVAL;
 	}
 	s->at++;
 	return 0;
@@ -138,14 +144,20 @@ static int scan_text(const char *text, size_t len, struct err *err)
 	int r = 0;
 
 	while (s.at < s.len && r == 0) {
-		if (is_at(&s, "\""))
+		switch (text[s.at]) {
+		case '"':
 			r = scan_string(&s, err);
-		else if (is_at(&s, "-0123456789"))
+			break;
+		case '-':
+		case '0' ... '9':
 			r = scan_number(&s, err);
-		else if (is_at(&s, "'"))
+			break;
+		case '\'':
 			r = bad(&s, "single quote", err);
-		else
+			break;
+		default:
 			s.at++;
+		}
 	}
 	return r;
 }
