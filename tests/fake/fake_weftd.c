@@ -7,8 +7,8 @@
 //	stop (SIGSTOP before the reply), die (exit)
 //	--taken N: the first N attach replies name a host end index that is in use
 //
-// Each request is checked against the table of messages, written to the log, and answered. It prints
-// "ready" when it listens. One thread.
+// Each request is checked against the table of messages, written to the log, and answered. It
+// prints "ready" when it listens. One thread.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -18,16 +18,16 @@ V11 = {"cniVersion": "1.1.0"}
 
 
 class Weftd:
-    """A standalone weftd whose state survives its end."""
+    """A weftd whose state survives its end; standalone at first."""
 
     def __init__(self, box):
-        self.box, self.proc = box, None
+        self.box, self.proc, self.mode = box, None, ["--standalone"]
 
     def start(self):
         box = self.box
         with open(os.path.join(box.dir, "weftd.log"), "ab") as log:
             self.proc = subprocess.Popen(
-                [WEFTD, "--standalone", "--run-dir", box.run_dir, "--state-dir",
+                [WEFTD, *self.mode, "--run-dir", box.run_dir, "--state-dir",
                  os.path.join(box.dir, "state"), "--netns", box.netns, "--uplink", "none",
                  "--node-ip", "192.0.2.1", "--pod-cidr", POOL], stderr=log)
         cni.until("weftd is ready", self.is_ready)
@@ -35,7 +35,8 @@ class Weftd:
     def is_ready(self):
         if self.proc.poll() is not None:
             raise AssertionError(f"weftd ended with {self.proc.returncode}")
-        return self.box.call("STATUS", self.box.conf(**V11)).status == 0
+        done = self.box.call("STATUS", self.box.conf(**V11))
+        return done.status == 0 or "agent" in done.out
 
     def end(self, number=signal.SIGTERM):
         self.proc.send_signal(number)
@@ -146,6 +147,23 @@ def check_restart(checks, box, weftd):
     checks.that("restart: nothing left", nothing_left(box, weftd))
 
 
+def check_wait(checks, box, weftd):
+    """Without an agent a pod of Kubernetes waits for its policy in vain; a plain one does not."""
+    weftd.end()
+    weftd.mode = []
+    weftd.start()
+    pod = "IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=web-0;K8S_POD_UID=u"
+    done = box.call("ADD", box.conf(addTimeout=1), CNI_ARGS=pod)
+    checks.same("no agent: code", done.code, 11, done)
+    checks.that("no agent: waits", 1 <= done.seconds < 4, done)
+    cni.until("nothing of it is left", lambda: nothing_left(box, weftd))
+    done = box.call("ADD", CNI_ARGS="IgnoreUnknown=1;K8S_POD_NAME=web-0")
+    checks.same("no agent, no namespace: code", done.code, 0, done)
+    done = box.call("STATUS", box.conf(**V11))
+    checks.same("no agent: STATUS", done.code, 50, done)
+    box.call("DEL")
+
+
 def main():
     checks = cni.Checks()
     box = cni.Box()
@@ -159,6 +177,7 @@ def main():
         check_restart(checks, box, weftd)
         after, _ = fill(box)
         checks.same("no address is lost", after, before)
+        check_wait(checks, box, weftd)
     finally:
         if weftd.proc and weftd.proc.poll() is None:
             weftd.end()
