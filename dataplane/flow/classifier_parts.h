@@ -89,6 +89,7 @@ static inline uint32_t classifier_hash(const uint64_t *words, unsigned count, ui
 	return (uint32_t)(h >> 32);
 }
 
+// Whether a node has these words; the hash decides nearly every time.
 static inline bool classifier_is_key(const struct classifier_node *n, const uint64_t *words,
 				     unsigned count, uint32_t hash)
 {

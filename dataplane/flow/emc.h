@@ -42,4 +42,5 @@ struct emc_stats {
 	uint64_t evictions; // live entries replaced
 	unsigned shift; // pressure: evicting one entry in 2^shift tries, a proven one in 4^shift
 };
+// Copies the numbers.
 void emc_stats_get(const struct emc *e, struct emc_stats *ret);
