@@ -67,6 +67,12 @@ int psock_set_auxdata(int fd, struct err *err)
 	return SET(fd, SOL_PACKET, PACKET_AUXDATA, one, err);
 }
 
+int psock_set_bypass(int fd, struct err *err)
+{
+	int one = 1;
+	return SET(fd, SOL_PACKET, PACKET_QDISC_BYPASS, one, err);
+}
+
 int psock_refuse_all(int fd, struct err *err)
 {
 	struct sock_filter refuse = {.code = BPF_RET | BPF_K, .k = 0};

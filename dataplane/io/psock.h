@@ -29,6 +29,8 @@ int psock_attach(int fd, int prog_fd, struct err *err);
 int psock_bind_all(int fd, struct err *err);
 // Receives frames of one interface, not those sent on it, and sends to it.
 int psock_bind_one(int fd, uint32_t ifindex, struct err *err);
+// Sends go to the driver without a queueing discipline. See docs/receive.md for why.
+int psock_set_bypass(int fd, struct err *err);
 // Binds for sending to one interface; receives nothing.
 int psock_bind_tx(int fd, uint32_t ifindex, struct err *err);
 // Joins a fanout group whose member is picked by an eBPF program. *group < 0: makes a new group and

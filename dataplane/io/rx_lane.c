@@ -8,10 +8,11 @@
 #define UP_READS 4
 #define UP_SHARE 6 // 1/6
 #define UP_FRAME_BYTES 2048
-// Down: less than so many frames per ms, seen over one window, after a stay that hides short gaps.
+// Down: less than so many frames per ms in so many windows in a row, so that a sender or this worker that
+// lost its processor for a moment does not count as quiet.
 #define WINDOW_NS (4 * NS_PER_MS)
 #define DOWN_PER_MS 100
-#define DWELL_NS (20 * NS_PER_MS)
+#define DOWN_WINDOWS 5
 // A sender that looked up the old lane has put its frame there after so long.
 #define RISE_NS (20 * NS_PER_MS)
 // The open block is handed over by its timer: 1 ms, or a tick of up to 10 ms before Linux 6.18.
@@ -47,6 +48,7 @@ static void rise(struct rx *rx, struct rx_entry *e)
 	e->lane = RX_STATE_RISING;
 	e->moved_ns = rx->now_ns;
 	e->window_packets = 0;
+	e->low_windows = 0;
 	rx->rising++;
 	send_to(rx, e, rx->ring.member);
 }
@@ -211,11 +213,12 @@ static void judge(struct rx *rx, unsigned i, uint64_t elapsed_ns)
 	if (e->lane == RX_STATE_RISING && age > RISE_NS) {
 		e->lane = RX_STATE_BULK;
 		rx->rising--;
-	} else if (e->lane == RX_STATE_BULK && age > DWELL_NS &&
-		   e->window_packets * NS_PER_MS < DOWN_PER_MS * elapsed_ns) {
-		fall(rx, e);
 	}
+	bool low = e->window_packets * NS_PER_MS < DOWN_PER_MS * elapsed_ns;
+	e->low_windows = low ? e->low_windows + 1 : 0;
 	e->window_packets = 0;
+	if (e->lane == RX_STATE_BULK && e->low_windows >= DOWN_WINDOWS)
+		fall(rx, e);
 }
 
 void lane_tick(struct rx *rx)

@@ -63,6 +63,7 @@ struct rx_entry {
 	uint64_t moved_ns;       // when the state began
 	uint64_t fall_position;  // FALLING: last block that may hold older frames
 	uint64_t window_packets; // handed out since the last lane_tick
+	uint32_t low_windows;    // in a row with a low rate
 	uint32_t streak;         // of full reads that the two sums below belong to
 	uint32_t streak_packets;
 	uint64_t streak_bytes;

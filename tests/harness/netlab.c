@@ -138,6 +138,13 @@ int netlab_send(const struct netlab_veth *v, const uint8_t *frame, uint32_t len,
 	return sendmsg(v->pod_sock, &msg, 0) < 0 ? -errno : 0;
 }
 
+void netlab_forget_error(const struct netlab_veth *v)
+{
+	int error;
+	socklen_t size = sizeof(error);
+	(void)getsockopt(v->pod_sock, SOL_SOCKET, SO_ERROR, &error, &size);
+}
+
 int netlab_recv(const struct netlab_veth *v, uint8_t *buf, uint32_t size)
 {
 	struct pollfd fd = {.fd = v->pod_sock, .events = POLLIN};

@@ -34,6 +34,8 @@ uint32_t netlab_number(const uint8_t *frame);
 // Sends from the pod end; vnet may be NULL. The kernel delivers before the call returns. 0 or
 // -errno.
 int netlab_send(const struct netlab_veth *v, const uint8_t *frame, uint32_t len, const void *vnet);
+// A socket keeps ENETDOWN from the time its link was down: the next call would fail.
+void netlab_forget_error(const struct netlab_veth *v);
 // Waits up to 2 s for a frame at the pod end; its length with vnet_hdr (10 bytes) in front, or
 // -errno.
 int netlab_recv(const struct netlab_veth *v, uint8_t *buf, uint32_t size);
