@@ -157,15 +157,18 @@ static int get_u32(const struct jval *reply, const char *key, uint32_t *ret, str
 
 static int get_numbers(const struct jval *reply, struct daemon_grant *g, struct err *err)
 {
-	int64_t gso = 0;
+	const struct jrange range = {0, INT32_MAX};
+	int64_t size = 0, segs = 0;
 	int r = get_u32(reply, "mtu", &g->mtu, err);
 
 	if (r == 0)
 		r = get_u32(reply, "host_ifindex", &g->host_ifindex, err);
 	if (r == 0)
-		r = jget_int(reply, "gso_max_size", JOPTIONAL, (struct jrange){0, INT32_MAX}, &gso,
-			     err);
-	g->gso_max_size = (uint32_t)gso;
+		r = jget_int(reply, "gso_max_size", JOPTIONAL, range, &size, err);
+	if (r == 0)
+		r = jget_int(reply, "gso_max_segs", JOPTIONAL, range, &segs, err);
+	g->gso_max_size = (uint32_t)size;
+	g->gso_max_segs = (uint32_t)segs;
 	return r;
 }
 

@@ -34,7 +34,7 @@ struct daemon_want {
 struct daemon_grant {
 	struct ip_list ips, gateways; // one gateway per address
 	struct macaddr mac, gateway_mac;
-	uint32_t mtu, gso_max_size; // bytes
+	uint32_t mtu, gso_max_size, gso_max_segs; // bytes; segments in one frame
 	uint32_t host_ifindex;
 	char host_ifname[16];
 	int netns_fd; // private namespace, -1 = none

@@ -77,6 +77,7 @@ int podlink_make(struct podlink *link, const struct daemon_grant *grant, struct 
 		.mac = grant->mac,
 		.mtu = grant->mtu,
 		.gso_max_size = grant->gso_max_size,
+		.gso_max_segs = grant->gso_max_segs,
 	};
 	struct link_info info;
 	int r = link_add_veth(link->rtnl, &veth, err);

@@ -33,5 +33,5 @@ enum {
 	VNET_GSO_ECN = 0x80
 };
 
-#define VNET_GSO_SIZE_MIN 256 // smallest gso_size let through: bounds segments out of one frame
+#define VNET_GSO_SIZE_MIN 256 // smallest TCP segment; real ones are never below 536 or 1220
 #define VNET_GSO_SEGS_MAX 128 // most segments that one frame may stand for

@@ -219,6 +219,8 @@ int link_add_veth(struct rtnl *rtnl, const struct link_veth *v, struct err *err)
 	ifi.ifi_index = (int)ifindex;
 	rtnl_req_init(&req, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi, sizeof(ifi));
 	put_end(&req, v->name, &v->mac, v->mtu);
+	if (v->gso_max_segs > 0)
+		rtnl_put_u32(&req, IFLA_GSO_MAX_SEGS, v->gso_max_segs);
 	if (v->gso_max_size > 0) {
 		rtnl_put_u32(&req, IFLA_GSO_MAX_SIZE, v->gso_max_size);
 		rtnl_put_u32(&req, GSO_IPV4_MAX_SIZE, v->gso_max_size);

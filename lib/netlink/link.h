@@ -38,6 +38,7 @@ struct link_veth {
 	struct macaddr peer_mac; // of `peer_name`; all zero = the kernel chooses
 	uint32_t mtu;            // both ends, bytes; 0 = default
 	uint32_t gso_max_size;   // of `name`, bytes; 0 = leave
+	uint32_t gso_max_segs;   // of `name`, segments in one frame; 0 = leave
 };
 
 // LINK_EXISTS when a name or the wanted index is taken.

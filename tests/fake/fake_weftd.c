@@ -152,6 +152,7 @@ static void put_grant(struct fake *f, const struct pod *pod, const struct jval *
 	jput_int(j, "host_ifindex", f->taken > 0 ? 1 : pod->ifindex); // 1 is lo
 	jput_string(j, "host_alias", "unused");
 	jput_int(j, "gso_max_size", 65536);
+	jput_int(j, "gso_max_segs", 128);
 }
 
 static unsigned do_attach(struct fake *f, const struct jval *req, int slot, struct jput *j)

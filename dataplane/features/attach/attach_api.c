@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "packet/vnet.h"
 
 #define VALID_MAX 4096 // listed attachments of one gc
 
@@ -144,6 +145,7 @@ int attach_api_attach(struct attach *a, const struct jval *request, uint64_t own
 	jput_int(reply, "host_ifindex", at->ifindex);
 	jput_string(reply, "host_alias", at->alias);
 	jput_int(reply, "gso_max_size", ATTACH_GSO_MAX);
+	jput_int(reply, "gso_max_segs", VNET_GSO_SEGS_MAX);
 	return 0;
 }
 

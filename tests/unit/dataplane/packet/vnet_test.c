@@ -71,7 +71,7 @@ static enum drop_reason rule(const struct shape *s, const struct vnet_hdr *v, ui
 		return len - 14 > MTU ? DROP_TOO_BIG : DROP_NONE;
 	if (!open_sum || !rule_type(s->kind, v->gso_type) || s->payload == 0)
 		return DROP_VNET_BAD_GSO;
-	if (v->gso_size < 256)
+	if (v->gso_size == 0 || ((v->gso_type & 0x7f) != 5 && v->gso_size < 256))
 		return DROP_VNET_GSO_SMALL;
 	segments = s->payload / v->gso_size + (s->payload % v->gso_size != 0);
 	if (segments > 128)

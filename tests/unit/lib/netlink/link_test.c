@@ -65,7 +65,7 @@ static struct link_info get(struct rtnl *rtnl, uint32_t ifindex)
 // ---- veth ----
 
 struct gso {
-	uint32_t size, ipv4;
+	uint32_t size, segs, ipv4;
 };
 
 static int read_gso(const struct nlmsghdr *h, void *arg)
@@ -75,6 +75,7 @@ static int read_gso(const struct nlmsghdr *h, void *arg)
 
 	assert_int_equal(rtnl_attrs(h, sizeof(struct ifinfomsg), tb, GSO_IPV4_MAX_SIZE), 0);
 	gso->size = rtnl_attr_u32(tb[IFLA_GSO_MAX_SIZE], 0);
+	gso->segs = rtnl_attr_u32(tb[IFLA_GSO_MAX_SEGS], 0);
 	// 0 on kernels that do not know it.
 	gso->ipv4 = rtnl_attr_u32(tb[GSO_IPV4_MAX_SIZE], 0);
 	return 0;
@@ -105,6 +106,7 @@ static void test_veth_across(void **state)
 		.peer_mac = {{2, 0, 0, 0, 0, 2}},
 		.mtu = 1450,
 		.gso_max_size = 61440,
+		.gso_max_segs = 100,
 	};
 
 	privnet_need_root();
@@ -123,6 +125,7 @@ static void test_veth_across(void **state)
 	assert_int_equal(a.flags & IFF_UP, 0);
 	struct gso gso = get_gso(e->here, a.ifindex);
 	assert_int_equal(gso.size, 61440);
+	assert_int_equal(gso.segs, 100);
 	assert_true(gso.ipv4 == 61440 || gso.ipv4 == 0);
 	privnet_del(e->here, "eth0");
 	assert_int_equal(link_get_by_index(e->there, 4711, &b, &err), LINK_NOT_FOUND);
