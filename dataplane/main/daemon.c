@@ -200,6 +200,7 @@ static int open_state(struct daemon *d, struct err *err)
 		.state_dir = d->options.state_dir,
 		.run_dir = d->options.run_dir,
 		.rtnl = hostnet_private_rtnl(d->hostnet),
+		.netns_fd = hostnet_netns(d->hostnet),
 		.standalone = d->options.standalone,
 		.mtu = d->net.mtu,
 		.gateway_mac = gateway_mac,

@@ -269,6 +269,21 @@ void attach_release(struct attach *a, struct attachment *at)
 	attach_free(at);
 }
 
+static void expire(struct attach *a, struct attachment *at)
+{
+	if (at->state == ATTACH_WAITING) {
+		attach_wait_failed(a, at);
+		return;
+	}
+	if (at->state == ATTACH_GONE && attach_link_find(a, at, NULL) == 0) {
+		attach_revive(a, at);
+		return;
+	}
+	LOG_INFO("attachment taken back", "holder=%s state=%s", at->holder,
+		 attach_state_name(at->state));
+	attach_release(a, at);
+}
+
 void attach_tick(struct attach *a, uint64_t now_ns)
 {
 	struct attachment *at, *next;
@@ -278,18 +293,13 @@ void attach_tick(struct attach *a, uint64_t now_ns)
 		next = TAILQ_NEXT(at, pending);
 		if (at->deadline_ns > now_ns)
 			continue;
-		if (at->state == ATTACH_WAITING) {
-			attach_wait_failed(a, at);
-			continue;
-		}
-		LOG_INFO("attachment taken back", "holder=%s state=%s", at->holder,
-			 attach_state_name(at->state));
-		attach_release(a, at);
+		expire(a, at);
 	}
+	if (journal_is_stale(a->journal) && now_ns >= a->retry_ns &&
+	    journal_rewrite(a->journal, &err) < 0)
+		a->retry_ns = now_ns + RETRY_NS;
 	if (!journal_is_stale(a->journal))
 		a->retry_ns = 0;
-	else if (now_ns >= a->retry_ns && journal_rewrite(a->journal, &err) < 0)
-		a->retry_ns = now_ns + RETRY_NS;
 }
 
 uint64_t attach_deadline(const struct attach *a)
@@ -329,6 +339,8 @@ static int init(struct attach *a, const struct attach_conf *conf, struct err *er
 	a->ipam = ipam_new();
 	if (!a->by_key || !a->ipam)
 		return err_set(err, ENOMEM, "attachments");
+	if (conf->netns_fd >= 0 && reaper_open(conf->netns_fd, &a->reaper, err) < 0)
+		return -ENOMEM;
 	return journal_open(&jc, &a->report, &a->journal, err);
 }
 
@@ -361,6 +373,7 @@ void attach_close(struct attach *a)
 {
 	if (!a)
 		return;
+	reaper_close(a->reaper);
 	journal_close(a->journal);
 	map_free(a->by_key);
 	ipam_free(a->ipam);

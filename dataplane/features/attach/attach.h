@@ -105,6 +105,7 @@ struct attach_ops {
 struct attach_conf {
 	const char *state_dir, *run_dir; // borrowed for the life of attach
 	struct rtnl *rtnl;               // socket of the private namespace, borrowed
+	int netns_fd;                    // the private namespace, borrowed; -1: no extra threads
 	bool standalone;                 // activate does not wait for the agent
 	uint32_t mtu;                    // pods' MTU, bytes
 	struct macaddr gateway_mac;      // no pod may have it

@@ -6,6 +6,7 @@
 #include "features/attach/attach.h"
 #include "features/attach/ipam.h"
 #include "features/attach/journal.h"
+#include "features/attach/reaper.h"
 
 TAILQ_HEAD(attach_list, attachment);
 
@@ -18,6 +19,7 @@ struct attach {
 	struct attach_list pending; // not active; unordered
 	struct ipam *ipam;
 	struct journal *journal;
+	struct reaper *reaper;        // NULL: links are deleted by the control thread
 	struct journal_report report; // of attach_open
 	uint32_t mtu;
 	unsigned unknown_links;
@@ -50,6 +52,12 @@ int attach_open_port(struct attach *a, struct attachment *at, bool active, struc
 
 // The agent did not announce the pod in time.
 void attach_wait_failed(struct attach *a, struct attachment *at);
+
+// ---- attach_restore.c ----
+
+// Opens the port of an attachment whose link is there; it was active before, so nobody asks for the
+// agent again. When that fails it is gone, and tried again after ATTACH_GONE_NS.
+void attach_revive(struct attach *a, struct attachment *at);
 
 // ---- attach_store.c: the journal's lines ----
 

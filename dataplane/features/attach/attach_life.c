@@ -84,7 +84,7 @@ static void start_wait(struct attach *a, struct attachment *at, const struct att
 		ms = ATTACH_WAIT_MS_MAX;
 	at->done = act->done;
 	at->done_arg = act->done_arg;
-	attach_set_state(a, at, ATTACH_WAITING, clock_deadline_ns(ms));
+	attach_set_state(a, at, ATTACH_WAITING, clock_now_ns() + ms * NS_PER_MS);
 }
 
 int attach_activate(struct attach *a, const struct attach_activation *act,

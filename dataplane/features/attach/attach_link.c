@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "features/attach/attach_internal.h"
@@ -10,6 +12,8 @@
 #define HASH_TEXT_MAX 33
 #define NAME_DIGITS 12
 #define SALTS_MAX 16
+#define UNSEEN_MS 100 // a link is usually out of sight within 1 ms
+#define POLL_NS 50000
 
 LOG_MODULE("attach");
 
@@ -87,13 +91,31 @@ int attach_link_setup(struct attach *a, const struct attachment *at, struct err 
 	return r;
 }
 
+// Until nobody can see the link any more, which is long before the kernel is done with it.
+static void wait_unseen(struct attach *a, const struct attachment *at)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+	uint64_t deadline = clock_deadline_ns(UNSEEN_MS);
+
+	while (attach_link_find(a, at, NULL) == 0 && clock_now_ns() < deadline)
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+static int delete (struct attach *a, const struct attachment *at, struct err *err)
+{
+	if (!a->reaper || reaper_add(a->reaper, at->ifindex) < 0)
+		return link_del(a->conf.rtnl, at->ifindex, err);
+	wait_unseen(a, at);
+	return 0;
+}
+
 void attach_link_del(struct attach *a, const struct attachment *at)
 {
 	struct err err = ERR_INIT;
 	int r = attach_link_find(a, at, &err);
 
 	if (r == 0)
-		r = link_del(a->conf.rtnl, at->ifindex, &err);
+		r = delete (a, at, &err);
 	if (r < 0)
 		LOG_WARN("host end is not removed", "link=%s why=%s", at->host_name, err.text);
 }

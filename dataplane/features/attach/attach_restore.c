@@ -52,8 +52,7 @@ static const struct link_info *link_of(const struct found *f, const struct attac
 	return NULL;
 }
 
-// A pod that was active before lives on; nobody asks for policy again, it is in force already.
-static void revive(struct attach *a, struct attachment *at)
+void attach_revive(struct attach *a, struct attachment *at)
 {
 	struct err err = ERR_INIT;
 	int r = attach_link_setup(a, at, &err);
@@ -75,7 +74,7 @@ static void restore_one(struct attach *a, struct attachment *at, const struct fo
 
 	if (at->state == ATTACH_ACTIVE || at->state == ATTACH_GONE) {
 		if (alive) {
-			revive(a, at);
+			attach_revive(a, at);
 			return;
 		}
 		if (!a->report.new_boot) {
