@@ -61,7 +61,7 @@ static int decode_pod(const struct jval *v, bool del, struct op *op, struct err 
 	if (r == 0)
 		r = jget_string(v, "name", JREQUIRED, &op->name, err);
 	if (r == 0 && (strlen(op->namespace) > 253 || strlen(op->name) > 253))
-		r = err_set(err, EINVAL, "%s: name longer than 253 bytes", v->path);
+		r = err_set(err, 0, "%s: name longer than 253 bytes", v->path);
 	return r;
 }
 
@@ -77,12 +77,12 @@ static int decode_op(const struct jval *v, struct op *op, struct err *err)
 		return r;
 	del = strcmp(verb, "del") == 0;
 	if (!del && strcmp(verb, "set") != 0)
-		return err_set(err, EINVAL, "%s.op: `%.32s` is neither set nor del", v->path, verb);
+		return err_set(err, 0, "%s.op: `%.32s` is neither set nor del", v->path, verb);
 	if (strcmp(kind, "node") == 0)
 		return decode_node(v, del, op, err);
 	if (strcmp(kind, "pod") == 0)
 		return decode_pod(v, del, op, err);
-	return err_set(err, EINVAL, "%s.kind: `%.32s` is unknown", v->path, kind);
+	return err_set(err, 0, "%s.kind: `%.32s` is unknown", v->path, kind);
 }
 
 static int decode(const struct jval *msg, struct batch *b, struct err *err)
@@ -93,7 +93,7 @@ static int decode(const struct jval *msg, struct batch *b, struct err *err)
 	if (r < 0)
 		return r;
 	if (jarray_len(&ops) > APPLY_OPS_MAX)
-		return err_set(err, EINVAL, "%s: more than %d ops", ops.path, APPLY_OPS_MAX);
+		return err_set(err, 0, "%s: more than %d ops", ops.path, APPLY_OPS_MAX);
 	for (size_t i = 0; i < jarray_len(&ops); i++) {
 		struct jval v = jarray_at(&ops, i);
 

@@ -150,6 +150,7 @@ static int open_dpdk(struct daemon *d, struct err *err)
 
 	if (r < 0)
 		return r;
+	d->dpdk_runs = true;
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		return err_set(err, errno, "random seed");
 	r = rcu_init(d->options.workers);
@@ -160,7 +161,7 @@ static int open_dpdk(struct daemon *d, struct err *err)
 	return r < 0 ? err_set(err, -r, "packet tables") : 0;
 }
 
-static int open_net(struct daemon *d, struct err *err)
+int daemon_open_net(struct daemon *d, struct err *err)
 {
 	struct hostnet_conf hc = {
 		.netns = d->options.netns,
@@ -194,7 +195,7 @@ static void on_spooled(const struct attach_key *key, void *arg)
 }
 
 // The spool goes first: what was deleted meanwhile is not opened again.
-static int open_state(struct daemon *d, struct err *err)
+int daemon_open_state(struct daemon *d, struct err *err)
 {
 	const struct attach_conf ac = {
 		.state_dir = d->options.state_dir,
@@ -257,7 +258,7 @@ static int open_server(struct daemon *d, struct err *err)
 static int open_all(struct daemon *d, struct err *err)
 {
 	int (*const steps[])(struct daemon * d, struct err * err) = {
-		open_folders, open_dpdk,          open_net,    open_state,
+		open_folders, open_dpdk,          daemon_open_net, daemon_open_state,
 		open_workers, daemon_events_open, open_server,
 	};
 
@@ -309,6 +310,8 @@ int daemon_open(const struct options *options, struct daemon **ret_daemon, struc
 
 void daemon_close(struct daemon *d)
 {
+	bool dpdk_runs = d && d->dpdk_runs;
+
 	if (!d)
 		return;
 	server_close(d->server); // reservations die with their connections
@@ -330,7 +333,8 @@ void daemon_close(struct daemon *d)
 	cleanup_closep(&d->locks[0]);
 	cleanup_closep(&d->locks[1]);
 	free(d);
-	eal_stop();
+	if (dpdk_runs)
+		eal_stop();
 }
 
 int daemon_run(struct daemon *d, struct err *err)

@@ -68,7 +68,7 @@ struct daemon {
 	struct event *due, *reap, *service;  // timers
 	uint64_t service_seen, service_idle; // packets at the last service, quiet rounds since
 	unsigned reap_rounds;
-	bool workers_run;
+	bool dpdk_runs, workers_run;
 	uint64_t start_ns;
 	uint64_t restarts;
 	char node_name[256];
@@ -78,6 +78,11 @@ struct daemon {
 int daemon_open(const struct options *options, struct daemon **ret_daemon, struct err *err);
 int daemon_run(struct daemon *d, struct err *err);
 void daemon_close(struct daemon *d);
+
+// Steps of daemon_open that need neither DPDK nor a socket, for tests: the namespace, the host port
+// and receive; then tables, journal and pods. daemon_close takes them down as well. 0 or -errno.
+int daemon_open_net(struct daemon *d, struct err *err);
+int daemon_open_state(struct daemon *d, struct err *err);
 
 // After anything that may have changed attachments or tables: sets the timers for what follows.
 void daemon_rearm(struct daemon *d);

@@ -147,7 +147,7 @@ static int report(struct daemon *d, struct request *rq, struct jput *reply, stru
 		text = jval_text(&problems);
 		if (!text || strlen(text) > PROBLEMS_BYTES_MAX) {
 			free(text);
-			return err_set(err, EINVAL, "$.problems: too long");
+			return err_set(err, 0, "$.problems: too long");
 		}
 	}
 	free(d->agent.problems);
@@ -178,7 +178,7 @@ static int watch(struct daemon *d, struct request *rq, struct jput *reply, struc
 	if (r < 0)
 		return r;
 	if (strcmp(object, "pod") != 0)
-		return err_set(err, EINVAL, "$.object: only pod can be watched");
+		return err_set(err, 0, "$.object: only pod can be watched");
 	rows_all_pods(d, reply);
 	rq->session->watches_pods = true;
 	conn_keep(rq->session->conn);

@@ -57,7 +57,7 @@ static int open_netns(struct hostnet *h, struct err *err)
 	if (h->netns < 0)
 		return h->netns;
 	if (netns_is_same(h->netns, -1))
-		return err_set(err, EINVAL, "namespace `%s` is the host's own", h->netns_name);
+		return err_set(err, 0, "namespace `%s` is the host's own", h->netns_name);
 	r = rtnl_open(&h->host, err);
 	if (r == 0)
 		r = rtnl_open_in(h->netns, &h->private, err);
@@ -78,8 +78,7 @@ static int make_veth(struct hostnet *h, struct err *err)
 	int r = link_add_veth(h->host, &v, err);
 
 	if (r == LINK_EXISTS)
-		return err_set(err, EEXIST,
-			       "make `%s`: `%s` or index %d is in use in namespace `%s`",
+		return err_set(err, 0, "make `%s`: `%s` or index %d is in use in namespace `%s`",
 			       h->host_if, HOSTNET_PEER, HOSTNET_PEER_INDEX, h->netns_name);
 	return r < 0 ? err_wrap(err, r, "make `%s`", h->host_if) : 0;
 }
@@ -94,7 +93,7 @@ static int check_pair(struct hostnet *h, const struct link_info *host, struct li
 		return r;
 	if (strcmp(host->kind, "veth") != 0 || r == LINK_NOT_FOUND ||
 	    host->peer_ifindex != peer->ifindex || peer->peer_ifindex != host->ifindex)
-		return err_set(err, EEXIST,
+		return err_set(err, 0,
 			       "interface `%s` exists and is not connected to namespace `%s`",
 			       h->host_if, h->netns_name);
 	return 0;

@@ -36,7 +36,7 @@ static void *member(const struct option_desc *d, struct options *o)
 
 static int bad(const struct option_desc *d, const char *value, const char *why, struct err *err)
 {
-	return err_set(err, EINVAL, "--%s: `%.128s` %s", d->name, value, why);
+	return err_set(err, 0, "--%s: `%.128s` %s", d->name, value, why);
 }
 
 static int set_text(const struct option_desc *d, struct options *o, const char *value,
@@ -45,8 +45,10 @@ static int set_text(const struct option_desc *d, struct options *o, const char *
 	char *to = member(d, o);
 
 	if (value[0] == '\0' || strlen(value) >= d->size)
-		return err_set(err, EINVAL, "--%s: must be 1..%zu bytes long", d->name,
-			       d->size - 1);
+		return err_set(err, 0, "--%s: must be 1..%zu bytes long", d->name, d->size - 1);
+	for (const char *p = value; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			return err_set(err, 0, "--%s: control character", d->name);
 	snprintf(to, d->size, "%s", value);
 	return 0;
 }
@@ -76,8 +78,8 @@ static int set_number(const struct option_desc *d, struct options *o, const char
 	errno = 0;
 	n = strtoul(value, &end, 10);
 	if (errno || value[0] < '0' || value[0] > '9' || *end || n < d->min || n > d->max)
-		return err_set(err, EINVAL, "--%s: `%.64s` is not within %u..%u", d->name, value,
-			       d->min, d->max);
+		return err_set(err, 0, "--%s: `%.64s` is not within %u..%u", d->name, value, d->min,
+			       d->max);
 	if (d->size == sizeof(uint16_t))
 		*(uint16_t *)member(d, o) = (uint16_t)n;
 	else
@@ -160,7 +162,7 @@ static int push(const struct option_desc *d, struct options *o, const struct ipp
 	struct options_prefixes *list = member(d, o);
 
 	if (list->count == OPTIONS_LIST_MAX)
-		return err_set(err, EINVAL, "--%s: more than %d", d->name, OPTIONS_LIST_MAX);
+		return err_set(err, 0, "--%s: more than %d", d->name, OPTIONS_LIST_MAX);
 	list->list[list->count++] = *p;
 	return 0;
 }
@@ -287,25 +289,24 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 		return -ENOENT;
 	}
 	if (d->arg && !value)
-		return err_set(err, EINVAL, "--%s needs a value", name);
+		return err_set(err, 0, "--%s needs a value", name);
 	return d->set(d, o, value, err);
 }
 
 int options_check(const struct options *o, struct err *err)
 {
 	if (o->uplink == OPTIONS_UPLINK_SHARE || o->uplink == OPTIONS_UPLINK_ETHDEV)
-		return err_set(err, ENOTSUP,
+		return err_set(err, 0,
 			       "--uplink: this release has no uplinks, only auto and "
 			       "none are possible");
 	if (o->routing != OPTIONS_ROUTING_VXLAN)
-		return err_set(err, ENOTSUP, "--routing: this release has no uplinks to route by");
+		return err_set(err, 0, "--routing: this release has no uplinks to route by");
 	if (o->metrics[0])
-		return err_set(err, ENOTSUP, "--metrics: this release has no metrics endpoint");
+		return err_set(err, 0, "--metrics: this release has no metrics endpoint");
 	if (o->service_cidrs.count > 0)
-		return err_set(err, ENOTSUP, "--service-cidr: this release knows no Services");
+		return err_set(err, 0, "--service-cidr: this release knows no Services");
 	if (o->no_masquerade_to.count > 0)
-		return err_set(err, ENOTSUP,
-			       "--no-masquerade-to: this release does not masquerade");
+		return err_set(err, 0, "--no-masquerade-to: this release does not masquerade");
 	return 0;
 }
 
@@ -340,7 +341,7 @@ static int walk(int argc, char *const *argv, bool only_config, struct options *o
 		if (c == 'h' || c == 'V') {
 			o->action = c == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
 		} else if (c == '?' || c == ':') {
-			r = err_set(err, EINVAL, "%s `%.64s`",
+			r = err_set(err, 0, "%s `%.64s`",
 				    c == '?' ? "unknown option" : "no value for", argv[optind - 1]);
 		} else if (only_config == (table[i].offset == offsetof(struct options, config))) {
 			if (table[i].is_list && !cleared[i])
@@ -350,7 +351,7 @@ static int walk(int argc, char *const *argv, bool only_config, struct options *o
 		}
 	}
 	if (r == 0 && optind < argc)
-		r = err_set(err, EINVAL, "unexpected argument `%.64s`", argv[optind]);
+		r = err_set(err, 0, "unexpected argument `%.64s`", argv[optind]);
 	return r;
 }
 

@@ -237,5 +237,5 @@ int rows_get(struct daemon *d, const char *object, uint64_t after, struct jput *
 			jput_u64(reply, "next", p.last);
 		return 0;
 	}
-	return err_set(err, EINVAL, "$.object: there is no `%.32s`", object);
+	return err_set(err, 0, "$.object: there is no `%.32s`", object);
 }

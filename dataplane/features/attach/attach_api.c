@@ -45,7 +45,7 @@ static int get_pod(const struct jval *request, struct attach_request *rq, struct
 		return r;
 	if (strlen(rq->pod_namespace) > 253 || strlen(rq->pod_name) > 253 ||
 	    strlen(rq->pod_uid) > 253)
-		return err_set(err, EINVAL, "%s: a name is longer than 253 bytes", pod.path);
+		return err_set(err, 0, "%s: a name is longer than 253 bytes", pod.path);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static int get_ips(const struct jval *request, struct ipaddr *out, size_t *ret_c
 	if (r < 0)
 		return r;
 	if (count > PORT_ADDRS_MAX)
-		return err_set(err, EINVAL, "%s: more than %d addresses", ips.path, PORT_ADDRS_MAX);
+		return err_set(err, 0, "%s: more than %d addresses", ips.path, PORT_ADDRS_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct jval e = jarray_at(&ips, i);
 		struct ipprefix p;
@@ -70,7 +70,7 @@ static int get_ips(const struct jval *request, struct ipaddr *out, size_t *ret_c
 		if (r < 0)
 			return r;
 		if (ipprefix_parse(text, &p) < 0)
-			return err_set(err, EINVAL, "%s: `%.64s` is no address", e.path, text);
+			return err_set(err, 0, "%s: `%.64s` is no address", e.path, text);
 		out[i] = p.addr;
 	}
 	*ret_count = count;
@@ -232,7 +232,7 @@ static void gc_released(const struct attachment *at, void *arg)
 static int get_valid(const struct jval *list, struct map *valid, struct err *err)
 {
 	if (jarray_len(list) > VALID_MAX)
-		return err_set(err, EINVAL, "%s: more than %d entries", list->path, VALID_MAX);
+		return err_set(err, 0, "%s: more than %d entries", list->path, VALID_MAX);
 	for (size_t i = 0; i < jarray_len(list); i++) {
 		_cleanup_(buf_fini) struct buf key = BUF_INIT(4096);
 		struct jval e = jarray_at(list, i);
@@ -245,7 +245,7 @@ static int get_valid(const struct jval *list, struct map *valid, struct err *err
 			return r;
 		gc_key(id, ifname, &key);
 		if (!key.data)
-			return err_set(err, EINVAL, "%s: name too long", e.path);
+			return err_set(err, 0, "%s: name too long", e.path);
 		if (map_set(valid, key.data, valid) < 0)
 			return err_set(err, ENOMEM, "gc");
 	}

@@ -194,7 +194,7 @@ static int get_state(const struct jval *v, enum attach_state *ret, struct err *e
 			return 0;
 		}
 	}
-	return err_set(err, EINVAL, "state `%.32s`", text);
+	return err_set(err, 0, "state `%.32s`", text);
 }
 
 static int get_key(const struct jval *v, struct attach_key *ret, struct err *err)
@@ -215,14 +215,14 @@ static int get_addrs(const struct jval *v, struct attachment *at, struct err *er
 	size_t count = r < 0 ? 0 : jarray_len(&ips);
 
 	if (r < 0 || count > PORT_ADDRS_MAX)
-		return r < 0 ? r : err_set(err, EINVAL, "%zu addresses", count);
+		return r < 0 ? r : err_set(err, 0, "%zu addresses", count);
 	for (size_t i = 0; i < count; i++) {
 		struct jval e = jarray_at(&ips, i);
 		const char *text;
 
 		r = jval_string(&e, &text, err);
 		if (r < 0 || ipaddr_parse(text, &at->addrs[i]) < 0)
-			return err_set(err, EINVAL, "address %zu", i);
+			return err_set(err, 0, "address %zu", i);
 	}
 	at->addr_count = (uint8_t)count;
 	return 0;
@@ -246,7 +246,7 @@ static int get_host(const struct jval *v, struct attachment *at, struct err *err
 	if (r < 0)
 		return r;
 	if (strlen(host) >= LINK_NAME_MAX || strlen(alias) >= ATTACH_ALIAS_MAX)
-		return err_set(err, EINVAL, "name of the host end");
+		return err_set(err, 0, "name of the host end");
 	snprintf(at->host_name, sizeof(at->host_name), "%s", host);
 	snprintf(at->alias, sizeof(at->alias), "%s", alias);
 	at->port_id = (uint16_t)port;
@@ -328,7 +328,7 @@ static int replay_set(struct attach *a, const struct jval *v, struct err *err)
 	key = (struct attach_key){at->network, at->container_id, at->ifname};
 	forget(a, &key);
 	if (a->by_id[at->port_id]) {
-		r = err_set(err, EEXIST, "port %u of %s", at->port_id, at->holder);
+		r = err_set(err, 0, "port %u of %s", at->port_id, at->holder);
 	} else {
 		r = take_all(a, at, err);
 	}
@@ -349,7 +349,7 @@ static int replay_range(struct attach *a, const struct jval *v, struct err *err)
 	int r;
 
 	if (count == IPAM_RANGES_MAX)
-		return err_set(err, EINVAL, "too many ranges");
+		return err_set(err, 0, "too many ranges");
 	for (size_t i = 0; i < count; i++) {
 		struct ipam_usage u;
 
@@ -369,7 +369,7 @@ static int replay_range(struct attach *a, const struct jval *v, struct err *err)
 static int replay_freed(struct attach *a, const struct jval *freed, struct err *err)
 {
 	if (jval_type(freed) != JTYPE_ARRAY)
-		return err_set(err, EINVAL, "freed is no array");
+		return err_set(err, 0, "freed is no array");
 	for (size_t i = 0; i < jarray_len(freed); i++) {
 		struct jval e = jarray_at(freed, i);
 		struct ipaddr addr;
@@ -377,7 +377,7 @@ static int replay_freed(struct attach *a, const struct jval *freed, struct err *
 		int r = jval_string(&e, &text, err);
 
 		if (r == 0 && ipaddr_parse(text, &addr) < 0)
-			r = err_set(err, EINVAL, "address `%.64s`", text);
+			r = err_set(err, 0, "address `%.64s`", text);
 		if (r == 0)
 			r = ipam_restore_freed(a->ipam, &addr, clock_now_ns());
 		if (r < 0)
@@ -419,7 +419,7 @@ static int replay_doc(struct attach *a, const struct jval *root, struct err *err
 		if (!jval_is_null(&v))
 			return line_kinds[i].replay(a, &v, err);
 	}
-	return err_set(err, EINVAL, "line of an unknown kind");
+	return err_set(err, 0, "line of an unknown kind");
 }
 
 int attach_store_replay(const char *text, size_t len, void *arg)

@@ -194,7 +194,7 @@ int ipam_set_ranges(struct ipam *ipam, const struct ipprefix *ranges, size_t cou
 	struct range fresh[IPAM_RANGES_MAX];
 
 	if (count > IPAM_RANGES_MAX)
-		return err_set(err, EINVAL, "%zu pod ranges, at most %d are possible", count,
+		return err_set(err, 0, "%zu pod ranges, at most %d are possible", count,
 			       IPAM_RANGES_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct range *old = range_find(ipam, &ranges[i]);

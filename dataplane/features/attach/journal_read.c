@@ -87,7 +87,7 @@ static int check_plain(int fd, const char *path, struct err *err)
 	if (fstat(fd, &st) < 0)
 		return err_set(err, errno, "stat `%s`", path);
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return err_set(err, EINVAL, "`%s` is no plain file of its own", path);
+		return err_set(err, 0, "`%s` is no plain file of its own", path);
 	return st.st_size > JOURNAL_FILE_MAX ? set_aside(path, err) : 0;
 }
 

@@ -82,7 +82,7 @@ static int read_entry(const struct spool *s, const char *name, struct buf *b, st
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(err, errno, "open `%s`", name);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, EINVAL, "`%s` is no plain file", name);
+		return err_set(err, 0, "`%s` is no plain file", name);
 	r = buf_read_fd(b, fd);
 	return r < 0 ? err_set(err, -r, "read `%s`", name) : 0;
 }

@@ -3,7 +3,7 @@
 //
 //	node_table_set(t, n);           upsert by name; takes n
 //	node_table_sweep(t, gen);       after a sync: drops what was not repeated since generation
-//gen
+// gen
 //
 // Data only: what follows from it (ranges, routes) is the caller's. Control thread.
 #pragma once

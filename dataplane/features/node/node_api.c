@@ -22,7 +22,7 @@ static int get_list(const struct jval *op, const char *key, size_t max, struct j
 	if (r < 0)
 		return r;
 	if (jarray_len(ret) > max)
-		return err_set(err, EINVAL, "%s: more than %zu entries", ret->path, max);
+		return err_set(err, 0, "%s: more than %zu entries", ret->path, max);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static int get_ips(const struct jval *op, struct node *n, struct err *err)
 		r = jval_string(&e, &text, err);
 		if (r == 0 &&
 		    (ipaddr_parse(text, &n->ips[i]) < 0 || !ipaddr_is_unicast(&n->ips[i])))
-			r = err_set(err, EINVAL, "%s: `%.64s` is no node's address", e.path, text);
+			r = err_set(err, 0, "%s: `%.64s` is no node's address", e.path, text);
 		n->ip_count = i + 1;
 	}
 	return r;
@@ -55,7 +55,7 @@ static int get_cidrs(const struct jval *op, struct node *n, struct err *err)
 
 		r = jval_string(&e, &text, err);
 		if (r == 0 && ipprefix_parse(text, &n->cidrs[i]) < 0)
-			r = err_set(err, EINVAL, "%s: `%.64s` is no range", e.path, text);
+			r = err_set(err, 0, "%s: `%.64s` is no range", e.path, text);
 		n->cidrs[i].addr = ipprefix_mask(&n->cidrs[i]);
 		n->cidr_count = i + 1;
 	}
@@ -74,8 +74,7 @@ int node_api_decode(const struct jval *op, struct node **ret_node, struct err *e
 	if (r < 0)
 		return r;
 	if (name[0] == '\0' || strlen(name) > NAME_LEN_MAX)
-		return err_set(err, EINVAL, "%s.name: not 1..%d bytes long", op->path,
-			       NAME_LEN_MAX);
+		return err_set(err, 0, "%s.name: not 1..%d bytes long", op->path, NAME_LEN_MAX);
 	n->name = strdup(name);
 	if (!n->name)
 		return err_set(err, ENOMEM, "node");

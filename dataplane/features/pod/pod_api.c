@@ -22,8 +22,7 @@ static int get_text(const struct jval *op, const char *key, int flags, char **re
 	if (r < 0)
 		return r;
 	if (strlen(text) > NAME_LEN_MAX || (flags & JREQUIRED && text[0] == '\0'))
-		return err_set(err, EINVAL, "%s.%s: not 1..%d bytes long", op->path, key,
-			       NAME_LEN_MAX);
+		return err_set(err, 0, "%s.%s: not 1..%d bytes long", op->path, key, NAME_LEN_MAX);
 	*ret = strdup(text);
 	return *ret ? 0 : err_set(err, ENOMEM, "pod");
 }
@@ -37,7 +36,7 @@ static int get_ips(const struct jval *op, struct pod *p, struct err *err)
 	if (r < 0)
 		return r;
 	if (count > POD_IPS_MAX)
-		return err_set(err, EINVAL, "%s: more than %d entries", ips.path, POD_IPS_MAX);
+		return err_set(err, 0, "%s: more than %d entries", ips.path, POD_IPS_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct jval e = jarray_at(&ips, i);
 		const char *text;
@@ -46,7 +45,7 @@ static int get_ips(const struct jval *op, struct pod *p, struct err *err)
 		if (r < 0)
 			return r;
 		if (ipaddr_parse(text, &p->ips[i]) < 0)
-			return err_set(err, EINVAL, "%s: `%.64s` is no address", e.path, text);
+			return err_set(err, 0, "%s: `%.64s` is no address", e.path, text);
 	}
 	p->ip_count = count;
 	return 0;
