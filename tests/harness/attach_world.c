@@ -223,8 +223,8 @@ void attach_world_init(void)
 
 	*w = (struct attach_world){.dir = "/tmp/weft-attach-XXXXXX", .now_ns = NS_PER_SEC};
 	assert_non_null(mkdtemp(w->dir));
-	snprintf(w->state, sizeof(w->state), "%s/state", w->dir);
-	snprintf(w->run, sizeof(w->run), "%s/run", w->dir);
+	snprintf(w->state, sizeof(w->state), "%.60s/state", w->dir);
+	snprintf(w->run, sizeof(w->run), "%.60s/run", w->dir);
 	assert_int_equal(mkdir(w->state, 0700) | mkdir(w->run, 0700), 0);
 	w->conf = (struct attach_conf){
 		.state_dir = w->state,

@@ -50,8 +50,8 @@ static int make_folders(struct control_world *w, struct options *o)
 	snprintf(w->dir, sizeof(w->dir), "/tmp/weft-control-XXXXXX");
 	if (!mkdtemp(w->dir))
 		return -errno;
-	snprintf(o->run_dir, sizeof(o->run_dir), "%s/run", w->dir);
-	snprintf(o->state_dir, sizeof(o->state_dir), "%s/state", w->dir);
+	snprintf(o->run_dir, sizeof(o->run_dir), "%.60s/run", w->dir);
+	snprintf(o->state_dir, sizeof(o->state_dir), "%.60s/state", w->dir);
 	return mkdir(o->run_dir, 0700) < 0 || mkdir(o->state_dir, 0700) < 0 ? -errno : 0;
 }
 

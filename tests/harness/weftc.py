@@ -94,10 +94,11 @@ def key(name, network="weft", ifname="eth0"):
 
 
 def make_link(name, reply, ifname="eth0", netns="weft"):
-    """The veth of an attach reply: its pod end in namespace `name`. The kernel honours a peer's index
-    only where the first end asks for one as well."""
+    """The veth of an attach reply: its pod end in namespace `name`. The kernel honours a peer's
+    index only where the first end asks for one as well."""
     index = str(2 + len(links(name)) - 1)
-    ip("link", "add", ifname, "index", index, "address", reply["mac"], "mtu", str(reply["mtu"]), "netns", name,
+    ip("link", "add", ifname, "index", index, "address", reply["mac"],
+       "mtu", str(reply["mtu"]), "netns", name,
        "type", "veth", "peer", "name", reply["host_ifname"], "index", str(reply["host_ifindex"]),
        "mtu", str(reply["mtu"]), "netns", netns)
     for address in reply["ips"]:

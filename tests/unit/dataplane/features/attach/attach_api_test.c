@@ -170,7 +170,7 @@ static void test_gc(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "c%d", i);
 		(void)attach_world_add(id);

@@ -108,7 +108,7 @@ static void test_reboot(void **state)
 	(void)state;
 	attach_world_open("10.244.1.0/29");
 	for (int i = 0; i < 5; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "c%d", i);
 		(void)attach_world_add(id);
@@ -118,7 +118,7 @@ static void test_reboot(void **state)
 	restart();
 	assert_int_equal(used(), 0);
 	for (int i = 0; i < 5; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "n%d", i);
 		(void)attach_world_add(id);
@@ -144,7 +144,7 @@ static void test_freed_order_survives(void **state)
 	(void)state;
 	attach_world_open("10.244.1.0/29");
 	for (int i = 1; i <= 5; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "c%d", i);
 		(void)attach_world_add(id);

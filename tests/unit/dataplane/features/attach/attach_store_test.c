@@ -172,7 +172,7 @@ static void expect_model(const struct model *m)
 {
 	for (int i = 0; i < PODS; i++) {
 		const struct attachment *at;
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "c%d", i);
 		at = by_id(id);
@@ -199,7 +199,7 @@ static void random_step(struct model *m, unsigned *seed)
 {
 	int i = rand_r(seed) % PODS;
 	struct attach_key key;
-	char id[8];
+	char id[16];
 
 	snprintf(id, sizeof(id), "c%d", i);
 	key = attach_world_key(id);

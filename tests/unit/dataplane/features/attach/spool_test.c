@@ -117,21 +117,26 @@ static void test_what_is_left_alone(void **state)
 		drop(b, names[i]);
 }
 
+#define TEXT(s)                  \
+	{                        \
+		s, sizeof(s) - 1 \
+	}
+
 static void test_garbage_is_set_aside(void **state)
 {
 	static const struct {
 		const char *text;
 		size_t len;
 	} cases[] = {
-		{"", 0},
-		{"x", 1},
-		{"{}", 2},
-		{"[]", 2},
-		{"{\"network\":7,\"container_id\":\"c\",\"ifname\":\"e\"}", 46},
-		{"{\"network\":\"n\",\"container_id\":\"c\"}", 36},
-		{"\0\0\0\0", 4},
-		{"\xff\xfe{}", 4},
-		{GOOD " trailing", sizeof(GOOD " trailing") - 1},
+		TEXT(""),
+		TEXT("x"),
+		TEXT("{}"),
+		TEXT("[]"),
+		TEXT("{\"network\":7,\"container_id\":\"c\",\"ifname\":\"e\"}"),
+		TEXT("{\"network\":\"n\",\"container_id\":\"c\"}"),
+		TEXT("\0\0\0\0"),
+		TEXT("\xff\xfe{}"),
+		TEXT(GOOD " trailing"),
 	};
 	struct box *b = *state;
 
