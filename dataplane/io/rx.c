@@ -26,20 +26,24 @@ static void start_port(struct rx *rx, struct rx_entry *e, rx_owner owner)
 	e->dropped_seen = atomic_load_explicit(&e->dropped_base, memory_order_relaxed);
 }
 
-// Frames of an earlier port with the same index: with counts, those admitted before the port was
-// added; without, those in the socket until it was once empty.
-static bool is_stale(struct rx *rx, uint32_t ifindex, struct rx_entry *e)
+static bool is_before_mark(const struct rx *rx, enum rx_lane lane, const struct rx_entry *e)
 {
-	struct rx_map *map = rx->group->prog.map;
-	if (!map) {
+	uint64_t taken = atomic_load_explicit(&rx->lanes[lane]->out, memory_order_relaxed) +
+			 rx->lane_cost[lane];
+	uint64_t until = atomic_load_explicit(&e->stale_until[lane], memory_order_relaxed);
+	return (int64_t)(until - taken) > 0;
+}
+
+// Frames of an earlier port with the same index: with counts, those admitted before the port was
+// added (a lane is a queue); without, those in the socket until it was once empty.
+static bool is_stale(struct rx *rx, enum rx_lane lane, struct rx_entry *e)
+{
+	if (!rx->group->prog.map) {
 		e->stale = rx->empty_ns[RX_LANE_EXPRESS] < e->started_ns;
 		return e->stale;
 	}
-	uint64_t taken = atomic_load_explicit(&map->ports[ifindex].out, memory_order_relaxed) +
-			 e->burst_cost;
-	uint64_t until = atomic_load_explicit(&e->stale_until, memory_order_relaxed);
-	e->stale = (int64_t)(until - taken) > 0;
-	return e->stale;
+	e->stale = is_before_mark(rx, RX_LANE_EXPRESS, e) || is_before_mark(rx, RX_LANE_BULK, e);
+	return e->stale && is_before_mark(rx, lane, e);
 }
 
 // The entry of the frame's port, or NULL where this worker has none.
@@ -93,7 +97,7 @@ static bool take(struct rx *rx, enum rx_lane lane, const struct rx_frame *f, str
 	if (UNLIKELY(f->outgoing))
 		return false;
 	struct rx_entry *e = find(rx, f->ifindex, &owner);
-	bool stale = e && UNLIKELY(e->stale) && is_stale(rx, f->ifindex, e);
+	bool stale = e && UNLIKELY(e->stale) && is_stale(rx, lane, e);
 	account_take(rx, lane, e, f->wire_len);
 	if (!e || stale)
 		return drop(rx, 0, DROP_RX_UNKNOWN_PORT);

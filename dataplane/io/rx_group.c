@@ -216,18 +216,27 @@ struct rx *rx_group_worker(struct rx_group *g, unsigned worker)
 	return worker < g->workers ? &g->rx[worker] : NULL;
 }
 
-static void open_port(struct rx_map_port *port, struct rx_entry *e, unsigned worker, bool moved)
+static uint64_t get(const _Atomic uint64_t *v)
 {
-	// Nothing is admitted since the index was closed: what is in the lanes is older than this
-	// port.
-	uint64_t in = atomic_load_explicit(&port->in, memory_order_relaxed);
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+static void set(_Atomic uint64_t *v, uint64_t value)
+{
+	atomic_store_explicit(v, value, memory_order_relaxed);
+}
+
+// Nothing of this index is admitted since it was closed.
+static void open_port(struct rx_group *g, uint32_t ifindex, unsigned worker, bool moved)
+{
+	struct rx_map_port *port = &g->prog.map->ports[ifindex];
+	struct rx_entry *e = &g->entries[ifindex];
 	// Another worker drops its old frames as not its own; nobody would count them as taken.
 	if (moved)
-		atomic_store_explicit(&port->out, in, memory_order_relaxed);
-	atomic_store_explicit(&e->stale_until, in, memory_order_relaxed);
-	atomic_store_explicit(&e->dropped_base,
-			      atomic_load_explicit(&port->dropped, memory_order_relaxed),
-			      memory_order_relaxed);
+		set(&port->out, get(&port->in));
+	for (unsigned lane = 0; lane < 2; lane++)
+		set(&e->stale_until[lane], get(&g->rx[worker].lanes[lane]->in));
+	set(&e->dropped_base, get(&port->dropped));
 	atomic_store_explicit(&port->member, worker, memory_order_relaxed);
 }
 
@@ -245,7 +254,7 @@ int rx_port_add(struct rx_group *g, uint32_t ifindex, uint16_t port_id, unsigned
 		return -EEXIST;
 	struct rx_map *map = g->prog.map;
 	if (map)
-		open_port(&map->ports[ifindex], e, worker, rx_owner_worker(old) != worker);
+		open_port(g, ifindex, worker, rx_owner_worker(old) != worker);
 	atomic_store_explicit(&e->owner,
 			      rx_owner_make(port_id, worker, rx_owner_generation(old) + 1),
 			      memory_order_release);

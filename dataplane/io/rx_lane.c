@@ -8,8 +8,8 @@
 #define UP_READS 4
 #define UP_SHARE 6 // 1/6
 #define UP_FRAME_BYTES 2048
-// Down: less than so many frames per ms in so many windows in a row, so that a sender or this worker that
-// lost its processor for a moment does not count as quiet.
+// Down: less than so many frames per ms in so many windows in a row, so that a sender or this
+// worker that lost its processor for a moment does not count as quiet.
 #define WINDOW_NS (4 * NS_PER_MS)
 #define DOWN_PER_MS 100
 #define DOWN_WINDOWS 5
@@ -146,6 +146,8 @@ static void leave_state(struct rx *rx, struct rx_entry *e)
 void lane_forget(struct rx *rx, struct rx_entry *e)
 {
 	leave_state(rx, e);
+	e->streak_packets = 0;
+	e->streak_bytes = 0;
 	for (unsigned i = rx->moved_count; i-- > 0;)
 		if (rx->moved[i] == index_of(rx, e))
 			forget(rx, i);

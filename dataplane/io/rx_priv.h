@@ -44,9 +44,9 @@ enum rx_state { RX_STATE_EXPRESS, RX_STATE_RISING, RX_STATE_BULK, RX_STATE_FALLI
 // One interface index.
 struct rx_entry {
 	_Atomic rx_owner owner;
-	_Atomic uint64_t
-		stale_until; // `in` count when the port was added: what is before it belongs to
-			     // a port that had the index earlier; control thread
+	// What the worker's lanes had admitted when the port was added: a frame before that point
+	// belongs to a port that had the index earlier. Control thread.
+	_Atomic uint64_t stale_until[2];
 	_Atomic uint64_t dropped_base; // `dropped` count when the port was added; control thread
 	// The rest belongs to the worker that owns the port.
 	uint32_t generation;    // of the port that the fields below describe

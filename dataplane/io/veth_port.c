@@ -38,8 +38,8 @@ static int open_tx(struct veth_tx *tx, uint32_t ifindex, struct err *err)
 		tx->msgs[i].msg_hdr.msg_iov = &tx->iov[i];
 		tx->msgs[i].msg_hdr.msg_iovlen = 1;
 	}
-	// A link without carrier gets a queueing discipline that drops and reports success (noop_enqueue
-	// returns NET_XMIT_CN). Without one the send fails, and the frame is counted.
+	// A link without carrier gets a queueing discipline that drops and reports success
+	// (noop_enqueue returns NET_XMIT_CN). Without one the send fails, and the frame is counted.
 	int r = psock_set_bypass(tx->fd, err);
 	if (r == 0)
 		r = psock_set_sndbuf(tx->fd, VETH_SNDBUF, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wrap: sendmmsg sendmsg
-// Sending by a veth: what the kernel refuses costs the refused frame only, everything is counted, and no
-// state of the link makes a burst take many calls.
+// Sending by a veth: what the kernel refuses costs the refused frame only, everything is counted,
+// and no state of the link makes a burst take many calls.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static uint8_t mem[PKT_BURST][SLOT];
 // What the next calls of the kernel do.
 static struct {
 	unsigned calls;
-	unsigned sent;      // messages that went through, of the burst under test
-	unsigned fail_at;   // message that fails ...
+	unsigned sent;       // messages that went through, of the burst under test
+	unsigned fail_at;    // message that fails ...
 	unsigned fail_count; // ... so many times
 	int fail_errno;
-	unsigned most;      // a call sends at most so many, 0 = all
+	unsigned most; // a call sends at most so many, 0 = all
 	bool no_sendmmsg;
 } kernel;
 
