@@ -41,8 +41,6 @@ struct conn {
 	void *data;
 };
 
-static void pump(struct conn *c);
-
 uint64_t conn_id(const struct conn *c)
 {
 	return c->id;

@@ -33,7 +33,9 @@ typedef int control_fn(struct daemon *d, struct request *rq, struct jput *reply,
 // Indexed by enum msg_type; complete.
 extern control_fn *const control_handlers[MSG_COUNT];
 
+// struct server_conf: a line came; a connection is gone. arg is the struct daemon.
 void control_line(struct conn *c, const char *text, size_t len, void *daemon);
+// The end of a session: its reservations and its sync die.
 void control_closed(struct conn *c, void *daemon);
 // Answers the request that was left for later: an error, or what fill writes.
 void control_answer(struct session *s, const struct err *err,

@@ -75,8 +75,11 @@ struct daemon {
 	char socket_path[OPTIONS_PATH_MAX + 16];
 };
 
+// Builds everything and opens the socket last. 0 or -errno with nothing left.
 int daemon_open(const struct options *options, struct daemon **ret_daemon, struct err *err);
+// Announces itself and serves until a signal. 0 or -errno.
 int daemon_run(struct daemon *d, struct err *err);
+// Takes a daemon down, also half built. NULL is nothing.
 void daemon_close(struct daemon *d);
 
 // Steps of daemon_open that need neither DPDK nor a socket, for tests: the namespace, the host port

@@ -7,6 +7,7 @@
 
 #include "main/daemon.h"
 
+// After daemon_open_state. 0 or -errno.
 int daemon_events_open(struct daemon *d, struct err *err);
 // Also after half an open.
 void daemon_events_close(struct daemon *d);

@@ -55,6 +55,7 @@ struct options {
 	bool log_json;
 };
 
+// Sets the defaults.
 void options_init(struct options *o);
 // Command line and config file. 0 or -EINVAL.
 int options_parse(int argc, char *const *argv, struct options *ret_options, struct err *err);

@@ -121,10 +121,14 @@ int attach_restore(struct attach *a, struct err *err);
 // Frees memory; ports, links and the journal stay as they are.
 void attach_close(struct attach *a);
 
+// Ranges for new attachments; those that exist keep what they have. 0 or -EINVAL (too many).
 int attach_set_ranges(struct attach *a, const struct ipprefix *ranges, size_t count,
 		      struct err *err);
+// MTU of new attachments that ask for none, bytes.
 void attach_set_mtu(struct attach *a, uint32_t mtu);
+// The address store, to look at.
 struct ipam *attach_ipam(struct attach *a);
+// As given in struct attach_conf.
 struct macaddr attach_gateway_mac(const struct attach *a);
 
 struct attach_request {

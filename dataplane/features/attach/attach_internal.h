@@ -8,6 +8,7 @@
 #include "features/attach/journal.h"
 #include "features/attach/reaper.h"
 
+// Attachments, by their member pending.
 TAILQ_HEAD(attach_list, attachment);
 
 struct attach {
@@ -28,6 +29,7 @@ struct attach {
 
 // ---- attach.c: the table ----
 
+// NULL: there is none.
 struct attachment *attach_find(const struct attach *a, const struct attach_key *key);
 // New, in no table. NULL when memory is short.
 struct attachment *attach_new(const struct attach_request *request);

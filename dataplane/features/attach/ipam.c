@@ -10,8 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-
-#define FIRST 2 // offsets 0 and 1 are the network's and the gateway's
+#include "features/attach/ipam_range.h"
 
 TAILQ_HEAD(queue, entry);
 
@@ -35,40 +34,11 @@ struct ipam {
 	size_t range_count;
 };
 
-static uint64_t low64(const struct ipaddr *a)
-{
-	uint64_t v = 0;
-
-	for (int i = 8; i < 16; i++)
-		v = v << 8 | a->b[i];
-	return v;
-}
-
-// Offset of an address that the range has; UINT64_MAX beyond the first 2^64 addresses.
-static uint64_t offset_of(const struct range *r, const struct ipaddr *a)
-{
-	if (memcmp(a->b, r->prefix.addr.b, 8) != 0)
-		return UINT64_MAX;
-	return low64(a) - low64(&r->prefix.addr);
-}
-
-static uint64_t range_end(const struct ipprefix *p)
-{
-	unsigned host_bits = 128 - ipprefix_len128(p);
-	uint64_t size = host_bits >= 64 ? UINT64_MAX : 1ull << host_bits;
-
-	return ipaddr_is_v4(&p->addr) ? size - 1 : size;
-}
-
-static uint64_t range_total(const struct range *r)
-{
-	return r->end > FIRST ? r->end - FIRST : 0;
-}
-
 static void range_init(struct range *r, const struct ipprefix *p)
 {
-	*r = (struct range){.prefix = {.addr = ipprefix_mask(p), .len = p->len}, .next = FIRST};
-	r->end = range_end(&r->prefix);
+	*r = (struct range){.prefix = {.addr = ipprefix_mask(p), .len = p->len},
+			    .next = IPAM_RANGE_FIRST};
+	r->end = ipam_range_end(&r->prefix);
 	TAILQ_INIT(&r->freed);
 }
 
@@ -239,15 +209,17 @@ void ipam_usage(const struct ipam *ipam, size_t i, struct ipam_usage *ret)
 	struct count_arg c = {.prefix = &r->prefix};
 
 	(void)map_foreach(ipam->entries, count_used, &c);
-	*ret = (struct ipam_usage){
-		.prefix = r->prefix, .next = r->next, .used = c.used, .total = range_total(r)};
+	*ret = (struct ipam_usage){.prefix = r->prefix,
+				   .next = r->next,
+				   .used = c.used,
+				   .total = ipam_range_total(&r->prefix)};
 }
 
 bool ipam_gateway(const struct ipam *ipam, size_t i, struct ipaddr *ret)
 {
 	const struct range *r = &ipam->ranges[i];
 
-	if (range_total(r) == 0)
+	if (ipam_range_total(&r->prefix) == 0)
 		return false;
 	*ret = ipaddr_add(&r->prefix.addr, 1);
 	return true;
@@ -342,20 +314,6 @@ int ipam_take(struct ipam *ipam, bool v4, const char *holder, uint64_t now_ns,
 	return -ENOSPC;
 }
 
-// Why an address of a range can be nobody's, or NULL.
-static const char *reserved_as(const struct range *r, const struct ipaddr *a)
-{
-	uint64_t offset = offset_of(r, a);
-
-	if (offset == 0)
-		return "network address";
-	if (offset == 1 && range_total(r) > 0)
-		return "gateway";
-	if (ipaddr_is_v4(a) && offset == r->end)
-		return "broadcast address";
-	return NULL;
-}
-
 static int check_in_range(const struct range *r, const struct ipaddr *addr, struct err *err)
 {
 	char text[IPADDR_TEXT_MAX], range[IPPREFIX_TEXT_MAX];
@@ -366,7 +324,7 @@ static int check_in_range(const struct range *r, const struct ipaddr *addr, stru
 		err_set_code(err, IPAM_CODE, 0, "%s is outside the node's pod ranges", text);
 		return -ERANGE;
 	}
-	role = reserved_as(r, addr);
+	role = ipam_range_role(&r->prefix, addr);
 	if (!role)
 		return 0;
 	return err_set_code(err, IPAM_CODE, 0, "%s is the %s of %s", text, role,
@@ -400,7 +358,7 @@ int ipam_take_addr(struct ipam *ipam, const struct ipaddr *addr, bool outside, c
 		return err_set_code(err, IPAM_CODE, ENOMEM, "address");
 	e->holder = holder;
 	// Keeps the cursor where it would be had this address been given in order.
-	if (r && r->next < r->end && offset_of(r, addr) == r->next)
+	if (r && r->next < r->end && ipam_range_offset(&r->prefix, addr) == r->next)
 		r->next++;
 	return 0;
 }
@@ -413,7 +371,7 @@ void ipam_give(struct ipam *ipam, const struct ipaddr *addr, uint64_t now_ns)
 	if (!e || !e->holder)
 		return;
 	// A reserved address can only have come from outside and is not to be given by us.
-	if (r && !reserved_as(r, addr))
+	if (r && !ipam_range_role(&r->prefix, addr))
 		queue_push(r, e, now_ns);
 	else
 		entry_remove(ipam, addr);
@@ -439,7 +397,7 @@ int ipam_restore_freed(struct ipam *ipam, const struct ipaddr *addr, uint64_t no
 	struct range *r = range_of(ipam, addr);
 	struct entry *e = entry_get(ipam, addr);
 
-	if (!r || reserved_as(r, addr) || (e && e->holder))
+	if (!r || ipam_range_role(&r->prefix, addr) || (e && e->holder))
 		return 0;
 	if (e)
 		queue_remove(r, e);

@@ -29,6 +29,7 @@ struct node {
 
 struct node_table;
 
+// NULL is nothing.
 void node_free(struct node *n);
 // NULL when memory is short.
 struct node_table *node_table_new(void);

@@ -23,6 +23,7 @@ struct pod {
 
 struct pod_table;
 
+// NULL is nothing.
 void pod_free(struct pod *p);
 // NULL when memory is short.
 struct pod_table *pod_table_new(void);
