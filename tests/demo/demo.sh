@@ -157,7 +157,8 @@ cni() {
 	args+=";K8S_POD_UID=uid-$name;K8S_POD_INFRA_CONTAINER_ID=demo-$name"
 	env CNI_COMMAND="$1" CNI_CONTAINERID="demo-$name" CNI_NETNS="/run/netns/$name" \
 		CNI_IFNAME=eth0 CNI_PATH="$BUILD" CNI_ARGS="$args" "$BUILD/weft" <<-END
-			{"cniVersion": "1.0.0", "name": "weft", "type": "weft", "runDir": "$run"$prev}
+			{"cniVersion": "1.0.0", "name": "weft", "type": "weft",
+			 "runDir": "$run"$prev}
 		END
 }
 
