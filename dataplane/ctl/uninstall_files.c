@@ -16,13 +16,14 @@
 #define LOCK_NAME "lock"
 #define PATTERNS_MAX 6
 
-// Folders in the order in which they become empty, and the names in them that weftd, the CNI binary
-// and DPDK make.
-static const struct folder {
+struct folder {
 	bool in_state;
 	const char *name; // below run dir or state dir, with its slash
 	const char *patterns[PATTERNS_MAX];
-} folders[] = {
+};
+
+// In the order in which they become empty, with the names that weftd, the CNI binary and DPDK make.
+static const struct folder folders[] = {
 	{false, "/spool", {"*.json", ".*.tmp"}},
 	{false, "/dpdk/weftd", {"*"}},
 	{false, "/dpdk", {NULL}},
