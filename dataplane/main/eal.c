@@ -129,7 +129,7 @@ int eal_start(const struct eal_conf *conf, struct err *err)
 	argc = add_args(conf, lcores.data, argv);
 	if (rte_eal_init(argc, argv) < 0)
 		return err_set(err, rte_errno ? rte_errno : EIO, "start DPDK%s",
-			       conf->hugepages ? " with hugepages" : "");
+			       conf->hugepages ? " with hugepages (are any free?)" : "");
 	return 0;
 }
 

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -49,6 +52,32 @@ static int quiet_netns(struct hostnet *h, struct err *err)
 	return r < 0 ? err_wrap(err, r, "loopback of namespace `%s`", h->netns_name) : 0;
 }
 
+// Names in the abstract name space of sockets belong to a network namespace and end with their
+// process: a lock that needs no file. The descriptor or -errno.
+static int bind_lock(void *arg)
+{
+	static const char name[] = "\0weftd";
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)arg;
+	if (fd < 0)
+		return -errno;
+	memcpy(at.sun_path, name, sizeof(name) - 1);
+	if (bind(fd, (struct sockaddr *)&at,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(name) - 1)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+static int lock_netns(struct hostnet *h, struct err *err)
+{
+	h->lock = netns_run(h->netns, bind_lock, NULL);
+	if (h->lock == -EADDRINUSE)
+		return err_set(err, 0, "another weftd uses namespace `%s`", h->netns_name);
+	return h->lock < 0 ? err_set(err, -h->lock, "lock of namespace `%s`", h->netns_name) : 0;
+}
+
 static int open_netns(struct hostnet *h, struct err *err)
 {
 	int r;
@@ -58,7 +87,9 @@ static int open_netns(struct hostnet *h, struct err *err)
 		return h->netns;
 	if (netns_is_same(h->netns, -1))
 		return err_set(err, 0, "namespace `%s` is the host's own", h->netns_name);
-	r = rtnl_open(&h->host, err);
+	r = lock_netns(h, err);
+	if (r == 0)
+		r = rtnl_open(&h->host, err);
 	if (r == 0)
 		r = rtnl_open_in(h->netns, &h->private, err);
 	return r < 0 ? r : quiet_netns(h, err);
@@ -177,7 +208,7 @@ int hostnet_open(const struct hostnet_conf *conf, struct hostnet **ret_hostnet, 
 
 	if (!h)
 		return err_set(err, ENOMEM, "host port");
-	h->netns = -1;
+	h->netns = h->lock = -1;
 	h->netns_name = conf->netns;
 	h->host_if = conf->host_if;
 	h->mtu = conf->mtu;
@@ -200,6 +231,7 @@ void hostnet_close(struct hostnet *h)
 		return;
 	rtnl_close(h->host);
 	rtnl_close(h->private);
+	cleanup_closep(&h->lock);
 	cleanup_closep(&h->netns);
 	free(h);
 }

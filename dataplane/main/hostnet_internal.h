@@ -7,7 +7,7 @@
 
 struct hostnet {
 	const char *netns_name, *host_if; // borrowed
-	int netns;
+	int netns, lock;
 	struct rtnl *host, *private;
 	uint32_t host_index, peer_index;
 	uint32_t mtu;

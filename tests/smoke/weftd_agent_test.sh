@@ -111,6 +111,14 @@ for other in ("10.244.1.2", "10.244.2.2"):
     until(5, f"plain reaches {other}", lambda: os.system(
         f"ip netns exec plain ping -c1 -W1 {other} >/dev/null") == 0)
 
+# The host reaches pods, and pods see the node's address; a deleted host port is made again.
+HOST_PING = "ping -c1 -W1 10.244.2.2 >/dev/null"
+until(5, "the host reaches a pod", lambda: os.system(HOST_PING) == 0)
+ip("link", "del", "weft0")
+until(5, "weft0 is back", lambda: routes("-4") == {("10.244.2.0/24", "192.0.2.12")})
+until(5, "the host reaches a pod again", lambda: os.system(HOST_PING) == 0)
+check(status()["state"] == "ok", f"after the repair: {status()}")
+
 # The agent goes: pods go on, status says so; it comes back and drops what is no more.
 agent.close()
 until(5, "agent is gone", lambda: not status()["agent"]["connected"])

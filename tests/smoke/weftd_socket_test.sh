@@ -26,6 +26,8 @@ start
 
 refuses "another weftd is running on \`$NODE_DIR/run\`"
 refuses "another weftd is running on \`$NODE_DIR/state\`" --run-dir "$NODE_DIR/run2"
+refuses "another weftd uses namespace \`weft\`" --run-dir "$NODE_DIR/run2" \
+	--state-dir "$NODE_DIR/state2"
 node_answers >/dev/null || fail "the first weftd was disturbed"
 
 NODE_DIR=$NODE_DIR python3 - <<'PY'
