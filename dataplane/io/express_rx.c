@@ -3,89 +3,14 @@
 
 #include <errno.h>
 #include <linux/if_packet.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "base/compiler.h"
 
-// Frame data begins here in its buffer: PKT_HEADROOM before it, and the IP header 16-byte aligned.
-#define DATA_OFFSET (PKT_HEADROOM + 2)
-// Buffers are spread over cache sets: with a multiple of 4096 all first lines would share one set.
-#define BUFFER_STRIDE ((PKT_LEN_MAX / 4096 + 1) * 4096 + 3 * CACHE_LINE)
-#define HUGE_PAGE (2ul << 20)
-#define MEM_BYTES \
-	(((size_t)PKT_BURST * BUFFER_STRIDE + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + HUGE_PAGE)
-
 // Bytes of frames per call that stay in a second-level cache until they are sent.
 #define READ_BYTES (256u << 10)
 #define READ_MIN 4u
-
-struct express_rx {
-	int fd;
-	bool single; // the kernel has no recvmmsg
-	bool empty;
-	unsigned want; // frames to ask for next
-	void *mem;
-	struct mmsghdr msgs[PKT_BURST];
-	struct iovec iov[PKT_BURST];
-	struct sockaddr_ll addr[PKT_BURST];
-	union {
-		struct cmsghdr head;
-		uint8_t bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
-	} control[PKT_BURST];
-};
-
-static void reset(struct express_rx *e, unsigned i)
-{
-	struct msghdr *h = &e->msgs[i].msg_hdr;
-	h->msg_namelen = sizeof(e->addr[i]);
-	h->msg_controllen = sizeof(e->control[i]);
-	h->msg_flags = 0;
-}
-
-static void lay_out(struct express_rx *e)
-{
-	uintptr_t base = ((uintptr_t)e->mem + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-	for (unsigned i = 0; i < PKT_BURST; i++) {
-		uint8_t *data = (uint8_t *)base + (size_t)i * BUFFER_STRIDE + DATA_OFFSET;
-		e->iov[i].iov_base = data - VNET_HDR_LEN;
-		e->iov[i].iov_len = VNET_HDR_LEN + PKT_LEN_MAX;
-		struct msghdr *h = &e->msgs[i].msg_hdr;
-		h->msg_iov = &e->iov[i];
-		h->msg_iovlen = 1;
-		h->msg_name = &e->addr[i];
-		h->msg_control = &e->control[i];
-		reset(e, i);
-	}
-	// A hint only: without huge pages each buffer costs a TLB entry.
-	(void)madvise((void *)base, MEM_BYTES - HUGE_PAGE, MADV_HUGEPAGE);
-}
-
-struct express_rx *express_new(int fd)
-{
-	struct express_rx *e = calloc(1, sizeof(*e));
-	if (!e)
-		return NULL;
-	e->mem = mmap(NULL, MEM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (e->mem == MAP_FAILED) {
-		free(e);
-		return NULL;
-	}
-	e->fd = fd;
-	e->want = PKT_BURST;
-	lay_out(e);
-	return e;
-}
-
-void express_free(struct express_rx *e)
-{
-	if (!e)
-		return;
-	munmap(e->mem, MEM_BYTES);
-	free(e);
-}
 
 // recvmmsg's contract on a kernel without it.
 static int read_single(struct express_rx *e, unsigned want)
@@ -160,7 +85,7 @@ unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned ma
 	for (unsigned i = 0; i < (unsigned)n; i++) {
 		fill_frame(e, i, &frames[i]);
 		bytes += frames[i].wire_len;
-		reset(e, i);
+		express_reset(e, i);
 	}
 	e->empty = (unsigned)n < want;
 	adapt(e, (unsigned)n, bytes);

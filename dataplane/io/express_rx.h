@@ -7,7 +7,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <linux/if_packet.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "packet/pkt.h"
 
@@ -23,14 +25,40 @@ struct rx_frame {
 	uint32_t generation; // of a held frame's port (rx_priv.h)
 };
 
-struct express_rx;
+// Filled in by rx_buffers.h.
+struct express_rx {
+	int fd;
+	bool single; // the kernel has no recvmmsg
+	bool empty;
+	unsigned want; // frames to ask for next
+	void *mem;
+	struct mmsghdr msgs[PKT_BURST];
+	struct iovec iov[PKT_BURST];
+	struct sockaddr_ll addr[PKT_BURST];
+	union {
+		struct cmsghdr head;
+		uint8_t bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	} control[PKT_BURST];
+};
 
-// Borrows fd. NULL when memory is short. Control thread.
-struct express_rx *express_new(int fd);
-void express_free(struct express_rx *e);
+// Message i is ready to be read into.
+static inline void express_reset(struct express_rx *e, unsigned i)
+{
+	struct msghdr *h = &e->msgs[i].msg_hdr;
+	h->msg_namelen = sizeof(e->addr[i]);
+	h->msg_controllen = sizeof(e->control[i]);
+	h->msg_flags = 0;
+}
+
 // Reads up to max (<= PKT_BURST) frames without waiting; they stay until the next call. A frame
 // that the kernel took off the queue but could not deliver is added to *ret_lost.
 unsigned express_read(struct express_rx *e, struct rx_frame *frames, unsigned max,
 		      unsigned *ret_lost);
+// As an express_read that finds nothing, where the caller knows that nothing waits.
+static inline void express_skip(struct express_rx *e)
+{
+	e->empty = true;
+	e->want = PKT_BURST;
+}
 // The last express_read found fewer frames than it asked for.
 bool express_is_empty(const struct express_rx *e);

@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hold_rx.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
-
-struct hold_rx {
-	unsigned first, end; // frames[first..end) may hold some; taken ones have data NULL
-	unsigned count;
-	size_t used; // bytes of mem
-	struct rx_frame frames[HOLD_FRAMES];
-	uint8_t mem[HOLD_BYTES];
-};
-
-struct hold_rx *hold_new(void)
-{
-	return calloc(1, sizeof(struct hold_rx));
-}
-
-void hold_free(struct hold_rx *h)
-{
-	free(h);
-}
 
 bool hold_put(struct hold_rx *h, const struct rx_frame *f)
 {

@@ -11,11 +11,15 @@
 #define HOLD_FRAMES 512
 #define HOLD_BYTES (1u << 20)
 
-struct hold_rx;
+// Made by rx_buffers.h, zeroed.
+struct hold_rx {
+	unsigned first, end; // frames[first..end) may hold some; taken ones have data NULL
+	unsigned count;
+	size_t used; // bytes of mem
+	struct rx_frame frames[HOLD_FRAMES];
+	uint8_t mem[HOLD_BYTES];
+};
 
-// NULL when memory is short.
-struct hold_rx *hold_new(void);
-void hold_free(struct hold_rx *h);
 // Copies the frame. False: no room.
 bool hold_put(struct hold_rx *h, const struct rx_frame *f);
 // Frames that were put and not taken.

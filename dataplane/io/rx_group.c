@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "io/psock.h"
 #include "io/rx.h"
+#include "io/rx_buffers.h"
 #include "io/rx_priv.h"
 #include "netlink/netns.h"
 
@@ -58,9 +59,9 @@ static int open_express(struct rx_group *g, unsigned worker, struct err *err)
 		r = join(g, worker, rx->express_fd, err);
 	if (r < 0)
 		return r;
-	rx->express = express_new(rx->express_fd);
+	rx->express = rx_buffers_new_express(rx->express_fd);
 	if (g->mode == RX_MODE_LANES)
-		rx->hold = hold_new();
+		rx->hold = rx_buffers_new_hold();
 	return rx->express && (rx->hold || g->mode != RX_MODE_LANES)
 		       ? 0
 		       : err_set(err, ENOMEM, "receive buffers of worker %u", worker);
@@ -68,9 +69,9 @@ static int open_express(struct rx_group *g, unsigned worker, struct err *err)
 
 static void close_express(struct rx *rx)
 {
-	express_free(rx->express);
+	rx_buffers_free_express(rx->express);
 	rx->express = NULL;
-	hold_free(rx->hold);
+	rx_buffers_free_hold(rx->hold);
 	rx->hold = NULL;
 	if (rx->express_fd >= 0)
 		close(rx->express_fd);

@@ -18,21 +18,25 @@
 // bits) of the interface index. Written by the control thread in one store.
 typedef uint64_t rx_owner;
 
+// Puts the three together.
 static inline rx_owner rx_owner_make(uint16_t port, unsigned worker, uint32_t generation)
 {
 	return port | (rx_owner)worker << 16 | (rx_owner)generation << 32;
 }
 
+// Port id, 0 = nobody.
 static inline uint16_t rx_owner_port(rx_owner o)
 {
 	return (uint16_t)o;
 }
 
+// Worker that reads the frames.
 static inline unsigned rx_owner_worker(rx_owner o)
 {
 	return (o >> 16) & 0xffff;
 }
 
+// Grows with each port that gets the index.
 static inline uint32_t rx_owner_generation(rx_owner o)
 {
 	return (uint32_t)(o >> 32);
@@ -84,7 +88,8 @@ struct rx {
 	uint64_t empty_ns[2];         // when the lane was last seen empty
 	uint64_t snap_ns;             // when the admitted bytes below were read; 0 = not
 	uint64_t snap_in[2];
-	bool pressed; // a lane held more than one read since drops were last looked at
+	uint64_t express_read_ns; // when express was last read, 0 = read at once
+	bool pressed;             // a lane held more than one read since drops were last looked at
 	struct rx_ring ring;
 	struct hold_rx *hold; // NULL in mmsg mode
 	unsigned rising, falling, held_ready;

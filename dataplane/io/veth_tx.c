@@ -14,16 +14,19 @@ enum veth_scope {
 	SCOPE_RETRY, // once more, then this frame
 };
 
-static const struct veth_error {
+struct veth_error {
 	int err_no;
 	enum drop_reason reason;
 	enum veth_scope scope;
-} veth_errors[] = {
+};
+
+static const struct veth_error veth_errors[] = {
 	{ENOBUFS, DROP_TX_QUEUE_FULL, SCOPE_FULL}, {EAGAIN, DROP_TX_QUEUE_FULL, SCOPE_RETRY},
 	{EMSGSIZE, DROP_TX_TOO_BIG, SCOPE_FRAME},  {EINVAL, DROP_TX_BAD_FRAME, SCOPE_FRAME},
 	{ENETDOWN, DROP_TX_LINK_DOWN, SCOPE_REST}, {ENXIO, DROP_TX_LINK_GONE, SCOPE_REST},
 	{ENODEV, DROP_TX_LINK_GONE, SCOPE_REST},
 };
+
 static const struct veth_error veth_error_other = {0, DROP_TX_ERROR, SCOPE_FRAME};
 
 // One burst on its way.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/cm.h"
-#include "io/hold_rx.h"
+#include "io/rx_buffers.h"
 
 static uint8_t buf[PKT_HEADROOM + 70000];
 static uint32_t blocked; // interface that may not go yet
@@ -25,7 +25,7 @@ static bool put(struct hold_rx *h, uint32_t ifindex, uint32_t len, uint8_t mark)
 static void test_copies_and_keeps_order(void **state)
 {
 	(void)state;
-	struct hold_rx *h = hold_new();
+	struct hold_rx *h = rx_buffers_new_hold();
 	struct rx_frame f[64];
 	for (uint8_t i = 0; i < 100; i++)
 		assert_true(put(h, 1 + i % 2, 60u + i, i));
@@ -45,13 +45,13 @@ static void test_copies_and_keeps_order(void **state)
 	assert_int_equal(hold_take(h, is_ready, NULL, f, 64), 30);
 	assert_int_equal(f[29].data[0], 99);
 	assert_int_equal(hold_count(h), 0);
-	hold_free(h);
+	rx_buffers_free_hold(h);
 }
 
 static void test_limits_and_reuse(void **state)
 {
 	(void)state;
-	struct hold_rx *h = hold_new();
+	struct hold_rx *h = rx_buffers_new_hold();
 	struct rx_frame f[64];
 	blocked = 0;
 	for (unsigned round = 0; round < 3; round++) {
@@ -67,7 +67,7 @@ static void test_limits_and_reuse(void **state)
 		while (hold_take(h, is_ready, NULL, f, 64) > 0)
 			;
 	}
-	hold_free(h);
+	rx_buffers_free_hold(h);
 }
 
 int main(void)
