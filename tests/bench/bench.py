@@ -192,10 +192,10 @@ PARTS = {"tcp": part_tcp, "pps": part_pps, "rtt": part_rtt, "idle": part_idle,
 
 
 class Bench:
-    def __init__(self, folder):
+    def __init__(self, folder, weft):
         self.folder = folder
+        self.weft = weft
         self.start = time.monotonic()
-        self.weft = lab.Weft(folder)
         self.calibrator = measure.Calibrator(lambda: self.weft.process.pid)
         self.weft.grow(2)
         self.bridge = lab.Bridge(self.weft.a.link()["mtu"])
@@ -226,14 +226,15 @@ def main():
         print(f"no such part: {' '.join(unknown)}; there are: {' '.join(PARTS)}", file=sys.stderr)
         return 2
     with lab.work_folder() as folder:
-        bench = Bench(folder)
+        weft = lab.Weft(folder)
         try:
+            bench = Bench(folder, weft)
             print(report.HEAD)
             for name in names:
                 PARTS[name](bench)
             document = bench.document()
         finally:
-            bench.weft.uninstall()
+            weft.uninstall()
     with open(os.path.join(lab.BUILD, "bench.json"), "w", encoding="ascii") as file:
         json.dump(document, file, indent=1)
         file.write("\n")

@@ -124,7 +124,11 @@ class Weft:
              "--state-dir", self.state_dir, "--netns", "weft", "--uplink", "none",
              "--pod-cidr", "10.244.1.0/24", "--pod-cidr", "fd00:10:1::/64"),
             stdout=self.log, stderr=self.log)
-        wait_until("weftd is ready", 10, self.is_ready)
+        try:
+            wait_until("weftd is ready", 10, self.is_ready)
+        except RuntimeError:
+            self.stop()
+            raise
 
     def is_running(self):
         return self.process is not None and self.process.poll() is None
