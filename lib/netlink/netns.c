@@ -151,6 +151,18 @@ static int make_at(const char *path)
 	return mount(from, path, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
 }
 
+// Makes the folder a shared mount of its own, as `ip netns` and container runtimes do on their
+// first use. They clone what is mounted below at that moment, so a namespace mounted before would
+// be held twice, once out of reach, and could not be removed any more. Without the right to it
+// nothing is lost but that.
+static void share_folder(void)
+{
+	if (mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) == 0 || errno != EINVAL)
+		return;
+	if (mount(NETNS_DIR, NETNS_DIR, "none", MS_BIND | MS_REC, NULL) == 0)
+		(void)mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL);
+}
+
 int netns_open_or_make(const char *name, struct err *err)
 {
 	char path[PATH_MAX];
@@ -166,6 +178,7 @@ int netns_open_or_make(const char *name, struct err *err)
 		return err_set(err, -r, "open the network namespace `%s`", path);
 	if (mkdir(NETNS_DIR, 0755) < 0 && errno != EEXIST)
 		return err_set(err, errno, "make the folder `%s`", NETNS_DIR);
+	share_folder();
 	r = make_at(path);
 	if (r < 0)
 		return err_set(err, -r, "make the network namespace `%s`", path);

@@ -126,6 +126,25 @@ static void test_left_behind(void **state)
 	assert_string_equal(err.text, "");
 }
 
+// The first `ip netns add` after us binds the folder onto itself where it is no mount yet; what was
+// mounted in it before must stay removable.
+static void test_folder_mounted_later(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	privnet_need_root();
+	int fd = netns_open_or_make("early", &err);
+	assert_true(fd >= 0);
+	close(fd);
+	if (mount("", "/run/netns", "none", MS_SHARED | MS_REC, NULL) < 0)
+		assert_int_equal(mount("/run/netns", "/run/netns", "none", MS_BIND | MS_REC, NULL),
+				 0);
+	assert_int_equal(netns_remove("early", &err), 0);
+	assert_int_equal(access("/run/netns/early", F_OK), -1);
+	assert_string_equal(err.text, "");
+}
+
 static void test_names(void **state)
 {
 	static char longest[300];
@@ -245,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_make_and_remove),
 		cmocka_unit_test(test_left_behind),
+		cmocka_unit_test(test_folder_mounted_later),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_what_is_no_mount_point),
 		cmocka_unit_test(test_run),
