@@ -98,7 +98,8 @@ static enum drop_reason check_gso(struct pkt *p, uint32_t mtu)
 	payload = p->len - end;
 	if (payload == 0)
 		return DROP_VNET_BAD_GSO;
-	if ((p->proto == IPPROTO_TCP && v->gso_size < VNET_GSO_SIZE_MIN) || payload > (uint32_t)v->gso_size * VNET_GSO_SEGS_MAX)
+	if ((p->proto == IPPROTO_TCP && v->gso_size < VNET_GSO_SIZE_MIN) ||
+	    payload > (uint32_t)v->gso_size * VNET_GSO_SEGS_MAX)
 		return DROP_VNET_GSO_SMALL;
 	if (end - PROTO_ETH_SIZE + v->gso_size > mtu)
 		return DROP_TOO_BIG;

@@ -9,10 +9,12 @@
 
 // Destinations that no route may ever cover (RFC 6890, RFC 4291); longest prefix wins as in all of
 // table route, and the gateway's own link-local addresses are found before in table endpoint.
-static const struct {
+struct never_route {
 	const char *prefix;
 	enum drop_reason reason;
-} route_never[] = {
+};
+
+static const struct never_route route_never[] = {
 	{"0.0.0.0/8", DROP_DST_INVALID},      {"127.0.0.0/8", DROP_DST_INVALID},
 	{"169.254.0.0/16", DROP_DST_INVALID}, {"224.0.0.0/4", DROP_MULTICAST},
 	{"240.0.0.0/4", DROP_DST_INVALID},    {"255.255.255.255/32", DROP_MULTICAST},
