@@ -234,7 +234,7 @@ metrics: deps ## the table of code metrics; fails on a hard gate
 format: ## lay out the sources with clang-format; F=files does a few
 	clang-format -i $(or $(F),$(SRC_all) $(HDR_all) $(SRC_tests))
 
-demo: deps all tools ## two pods on this machine, no cluster
+demo: deps all tools ## six pods on this machine, no cluster
 	@BUILD='$(abspath $(BUILD))' tests/demo/demo.sh
 bench: deps all tools ## comparison with peers
 	@if [ -x tests/bench/run.sh ]; then BUILD='$(abspath $(BUILD))' tests/bench/run.sh; \
