@@ -18,11 +18,16 @@
 #define WORKER_POOL_FRAMES (4 * PKT_BURST)
 // Room after the mbuf's headroom for the longest answer (packet/build.h), rounded up.
 #define WORKER_FRAME_ROOM (RTE_PKTMBUF_HEADROOM + 1536)
+// Bulk traffic: a frame of this many bytes, and for how long after it a worker does not spin. Its
+// sender and receiver copy the same bytes and want the processor; what spinning gains is latency.
+#define WORKER_BULK_BYTES (16u << 10)
+#define WORKER_BULK_NS NS_PER_MS
 
 struct worker {
 	unsigned id;
 	unsigned lcore;
 	uint64_t spin_ns;
+	uint64_t bulk_until_ns;
 	struct rx *rx;
 	struct pipeline *pl;
 	struct counters *c;
@@ -34,6 +39,18 @@ static unsigned worker_count;
 static struct rte_mempool *worker_pool;
 static _Atomic bool worker_stop;
 
+static void note_bulk(struct worker *w, const struct pkt *pkts, unsigned n, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (pkts[i].len >= WORKER_BULK_BYTES)
+			w->bulk_until_ns = now_ns + WORKER_BULK_NS;
+}
+
+static bool may_spin(const struct worker *w, uint64_t last_work_ns, uint64_t now_ns)
+{
+	return now_ns >= w->bulk_until_ns && now_ns - last_work_ns < w->spin_ns;
+}
+
 // One batch from receive to transmit. Frames taken.
 static unsigned run_once(struct worker *w, uint64_t now_ns)
 {
@@ -43,6 +60,7 @@ static unsigned run_once(struct worker *w, uint64_t now_ns)
 	if (n > 0) {
 		counter_add(&w->c->bursts, 1);
 		counter_add(&w->c->burst_packets, n);
+		note_bulk(w, pkts, n, now_ns);
 		pipeline_run(w->pl, pkts, n, now_ns);
 	}
 	pipeline_flush(w->pl);
@@ -76,7 +94,7 @@ static int worker_main(void *arg)
 		rcu_quiescent(w->id);
 		if (n > 0) {
 			last_work = now;
-		} else if (now - last_work >= w->spin_ns) {
+		} else if (!may_spin(w, last_work, now)) {
 			sleep_until_work(w);
 			now = last_work = clock_now_ns();
 		}
