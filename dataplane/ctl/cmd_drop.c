@@ -4,6 +4,7 @@
 
 static const struct list_column columns[] = {
 	{"REASON", "reason", CELL_TEXT, false}, {"PORT", "port", CELL_TEXT, false},
+	{"POD", "pod", CELL_TEXT, false},
 	{"DIR", "direction", CELL_TEXT, false}, {"PACKETS", "packets", CELL_COUNT, false},
 	{"MEANING", "help", CELL_TEXT, true},
 };

@@ -6,6 +6,7 @@ static const struct list_column columns[] = {
 	{"ID", "id", CELL_COUNT, false},
 	{"KIND", "kind", CELL_TEXT, false},
 	{"NAME", "name", CELL_TEXT, false},
+	{"POD", "pod", CELL_TEXT, false},
 	{"LANE", "lane", CELL_TEXT, false},
 	{"RX", "rx_packets", CELL_COUNT, false},
 	{"TX", "tx_packets", CELL_COUNT, false},

@@ -13,6 +13,8 @@
 #include "main/status.h"
 #include "main/worker_row.h"
 
+#define OWNER_MAX 320 // a namespace of 63, a name of 253 characters
+
 // A page being written: rows come with rising cursors, those up to after are skipped.
 struct page {
 	struct daemon *d;
@@ -81,16 +83,29 @@ static uint64_t sum_drops(const struct counters_sum *sum, bool tx)
 	return n;
 }
 
+// "NAMESPACE/NAME" of the pod behind a port, "" where there is none.
+static const char *owner_of(const struct page *p, uint16_t id, char *out, size_t size)
+{
+	const struct attachment *at = attach_by_port(p->d->attach, id);
+
+	if (!at || at->pod_name[0] == '\0')
+		return "";
+	snprintf(out, size, "%s/%s", at->pod_namespace, at->pod_name);
+	return out;
+}
+
 static void port_row(struct page *p, const struct port *port)
 {
 	enum rx_lane lane = rx_port_lane(p->d->rx, port->ifindex);
 	struct counters_sum sum;
+	char owner[OWNER_MAX];
 
 	counters_sum_port(port->id, &sum);
 	jput_object(p->j, NULL);
 	jput_int(p->j, "id", port->id);
 	jput_string(p->j, "kind", kind_names[port->kind]);
 	jput_string(p->j, "name", port->name);
+	jput_string(p->j, "pod", owner_of(p, port->id, owner, sizeof(owner)));
 	jput_string(p->j, "lane", lane == RX_LANE_BULK ? "bulk" : "express");
 	jput_int(p->j, "worker", port->worker);
 	jput_u64(p->j, "rx_packets", sum.rx_packets);
@@ -114,15 +129,19 @@ static void port_rows(struct page *p)
 
 // ---- drop ----
 
-static void drop_rows_of(struct page *p, uint64_t base, const char *port,
+// id: of a live port, 0 = none.
+static void drop_rows_of(struct page *p, uint16_t id, uint64_t base, const char *port,
 			 const struct counters_sum *sum)
 {
+	char owner[OWNER_MAX];
+
 	for (int i = 1; i < DROP_COUNT; i++) {
 		if (sum->drops[i] == 0 || !page_takes(p, base + (uint64_t)i))
 			continue;
 		jput_object(p->j, NULL);
 		jput_string(p->j, "reason", drop_table[i].name);
 		jput_string(p->j, "port", port);
+		jput_string(p->j, "pod", owner_of(p, id, owner, sizeof(owner)));
 		jput_string(p->j, "direction", drop_table[i].is_tx ? "tx" : "rx");
 		jput_u64(p->j, "packets", sum->drops[i]);
 		jput_string(p->j, "help", drop_table[i].help);
@@ -142,10 +161,10 @@ static void drop_rows(struct page *p)
 		if (id && !port)
 			continue;
 		counters_sum_port(id, &sum);
-		drop_rows_of(p, (uint64_t)id * DROP_COUNT, port ? port->name : "unknown", &sum);
+		drop_rows_of(p, id, (uint64_t)id * DROP_COUNT, port ? port->name : "unknown", &sum);
 	}
 	counters_sum_gone(&sum);
-	drop_rows_of(p, (uint64_t)PORT_MAX * DROP_COUNT, "gone", &sum);
+	drop_rows_of(p, 0, (uint64_t)PORT_MAX * DROP_COUNT, "gone", &sum);
 }
 
 // ---- flow, node, worker, status ----

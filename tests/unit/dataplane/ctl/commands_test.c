@@ -68,24 +68,26 @@ static const struct row rows[] = {
 	 .args = {"pod", "a"},
 	 .out = "{\"api_version\":1,\"pods\":[" POD_A "]}\n"},
 	{.name = "all columns",
-	 .answers = {HELLO, GET("drop", "{\"reason\":\"ttl\",\"port\":\"p\",\"direction\":\"rx\","
+	 .answers = {HELLO, GET("drop", "{\"reason\":\"ttl\",\"port\":\"p\",\"pod\":\"n/a\","
+					"\"direction\":\"rx\","
 					"\"packets\":3,\"help\":\"ran out\"}")},
 	 .stats = true,
 	 .args = {"drop"},
-	 .out = "REASON  PORT  DIR  PACKETS  MEANING\n"
-		"ttl     p     rx         3  ran out\n"},
+	 .out = "REASON  PORT  POD  DIR  PACKETS  MEANING\n"
+		"ttl     p     n/a  rx         3  ran out\n"},
 	{.name = "an empty list",
 	 .answers = {HELLO, GET("flow", "")},
 	 .json = true,
 	 .args = {"flow"},
 	 .out = "{\"api_version\":1,\"flows\":[]}\n"},
 	{.name = "ports",
-	 .answers = {HELLO, GET("port", "{\"id\":1,\"kind\":\"host\",\"name\":\"weft0\","
-					"\"lane\":\"express\",\"rx_packets\":10,\"tx_packets\":2,"
-					"\"rx_drops\":0,\"tx_drops\":0}")},
+	 .answers = {HELLO,
+		     GET("port", "{\"id\":1,\"kind\":\"host\",\"name\":\"weft0\",\"pod\":\"\","
+				 "\"lane\":\"express\",\"rx_packets\":10,\"tx_packets\":2,"
+				 "\"rx_drops\":0,\"tx_drops\":0}")},
 	 .args = {"port"},
-	 .out = "ID  KIND  NAME   LANE     RX  TX  RX-DROPS  TX-DROPS\n"
-		" 1  host  weft0  express  10   2         0         0\n"},
+	 .out = "ID  KIND  NAME   POD  LANE     RX  TX  RX-DROPS  TX-DROPS\n"
+		" 1  host  weft0  -    express  10   2         0         0\n"},
 	{.name = "nodes",
 	 .answers = {HELLO, GET("node", "{\"name\":\"n1\",\"node_ip\":\"192.0.2.11\","
 					"\"pod_cidrs\":[\"10.244.1.0/24\"],\"route\":\"native\","

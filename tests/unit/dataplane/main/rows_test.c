@@ -94,11 +94,12 @@ static void test_drops(void **state)
 	doc = page("drop", 0);
 	items = items_of(doc);
 	text = jval_text(&items);
-	assert_non_null(strstr(text, "{\"reason\":\"rx-unknown-port\",\"port\":\"unknown\","
-				     "\"direction\":\"rx\",\"packets\":3"));
-	assert_non_null(strstr(text, "{\"reason\":\"tx-link-down\",\"port\":\"weft0\","
+	assert_non_null(strstr(text,
+			       "{\"reason\":\"rx-unknown-port\",\"port\":\"unknown\",\"pod\":\"\","
+			       "\"direction\":\"rx\",\"packets\":3"));
+	assert_non_null(strstr(text, "{\"reason\":\"tx-link-down\",\"port\":\"weft0\",\"pod\":\"\","
 				     "\"direction\":\"tx\",\"packets\":4"));
-	assert_non_null(strstr(text, "{\"reason\":\"multicast\",\"port\":\"gone\","
+	assert_non_null(strstr(text, "{\"reason\":\"multicast\",\"port\":\"gone\",\"pod\":\"\","
 				     "\"direction\":\"rx\",\"packets\":5"));
 	assert_null(strstr(text, "\"packets\":0"));
 }
