@@ -144,6 +144,13 @@ void flow_del_addr(const struct ipaddr *addr)
 	(void)flow_del_dst(FLOW_TABLE_ENDPOINT, &p, flow_prefix_priority(&p));
 }
 
+bool flow_has_addr(const struct ipaddr *addr)
+{
+	struct flow_key key = {.dst = *addr};
+
+	return flow_tables[FLOW_TABLE_ENDPOINT] && flow_lookup(FLOW_TABLE_ENDPOINT, &key);
+}
+
 void flow_commit(void)
 {
 	atomic_fetch_add_explicit(&flow_gen, 1, memory_order_release);

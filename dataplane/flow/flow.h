@@ -9,6 +9,7 @@
 // Threads: the control thread writes; workers look up (core/rcu.h).
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/ipaddr.h"
@@ -47,6 +48,8 @@ int flow_del_dst(enum flow_table table, const struct ipprefix *dst, int32_t prio
 // The same for exactly one address, in table endpoint. Deleting one that is not there is nothing.
 int flow_set_addr(const struct ipaddr *addr, const struct resolved *decision, const char *cookie);
 void flow_del_addr(const struct ipaddr *addr);
+// True where a flow of table endpoint is for this address. Control thread.
+bool flow_has_addr(const struct ipaddr *addr);
 int32_t flow_prefix_priority(const struct ipprefix *dst); // longest prefix first
 // Makes what was set and deleted so far count for the next packet. Control thread.
 void flow_commit(void);

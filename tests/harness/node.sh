@@ -97,7 +97,7 @@ node_kill() {
 # cni VERB ID NETNS_PATH [CNI_ARGS] [IFNAME]: one call of the CNI binary with the test's network.
 cni() {
 	CNI_COMMAND=$1 CNI_CONTAINERID=$2 CNI_NETNS=$3 CNI_ARGS=${4:-} CNI_IFNAME=${5:-eth0} \
-		CNI_PATH=$BUILD "$BUILD/weft" <<-CONF
+		CNI_PATH=$BUILD${CNI_PATH_EXTRA:+:$CNI_PATH_EXTRA} "$BUILD/weft" <<-CONF
 	{"cniVersion": "${CNI_VERSION:-1.0.0}", "name": "${CNI_NETWORK:-weft}", "type": "weft",
 	 "runDir": "$NODE_DIR/run" ${CNI_EXTRA:-}}
 	CONF

@@ -71,6 +71,11 @@ int attach_store_set(struct attach *a, const struct attachment *at, bool sync, s
 // Writes that at is gone; it is in no table any more.
 void attach_store_del(struct attach *a, const struct attachment *at);
 
+// ---- attach_reserve.c ----
+
+// 0, or an error: no group address, not zero, not the gateway's.
+int attach_check_mac(const struct attach *a, const struct macaddr *mac, struct err *err);
+
 // ---- attach_link.c: host ends ----
 
 // Chooses host_name and alias so that no link and no attachment has the name. 0 or -errno.

@@ -277,6 +277,9 @@ static int change_mac(struct attach *a, struct attachment *at, const struct maca
 
 	if (memcmp(&before, mac, sizeof(before)) == 0)
 		return 0;
+	r = attach_check_mac(a, mac, err);
+	if (r < 0)
+		return r;
 	at->mac = *mac;
 	r = attach_store_set(a, at, true, err);
 	if (r < 0) {

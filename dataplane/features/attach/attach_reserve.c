@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "features/attach/attach_internal.h"
+#include "flow/flow.h"
 
 #define MTU_MIN_V4 576
 #define MTU_MIN_V6 1280
@@ -32,6 +33,19 @@ static void push_addr(struct attachment *at, const struct ipaddr *addr)
 	at->addrs[i] = *addr;
 }
 
+// No pod holds it, yet packets to it go somewhere: it is the node's own, or the gateway's. An IPAM
+// plugin knows nothing of these.
+static int check_free(const struct ipaddr *addr, struct err *err)
+{
+	char text[IPADDR_TEXT_MAX];
+
+	if (!flow_has_addr(addr))
+		return 0;
+	return err_set_code(err, ATTACH_CODE_NO_ADDRESS, 0,
+			    "%s is an address of the node or of its gateway",
+			    ipaddr_format(addr, text));
+}
+
 static int take_asked(struct attach *a, const struct attach_request *rq, struct attachment *at,
 		      struct err *err)
 {
@@ -41,6 +55,9 @@ static int take_asked(struct attach *a, const struct attach_request *rq, struct 
 		if (r < 0)
 			return r;
 		push_addr(at, &rq->addrs[i]);
+		r = check_free(&rq->addrs[i], err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -95,7 +112,7 @@ static int check_mtu(const struct attachment *at, struct err *err)
 			    MTU_MAX);
 }
 
-static int check_mac(const struct attach *a, const struct macaddr *mac, struct err *err)
+int attach_check_mac(const struct attach *a, const struct macaddr *mac, struct err *err)
 {
 	static const struct macaddr zero;
 	char text[MACADDR_TEXT_MAX];
@@ -218,7 +235,7 @@ int attach_reserve(struct attach *a, const struct attach_request *rq,
 	int r = check_key(&rq->key, err);
 
 	if (r == 0 && rq->has_mac)
-		r = check_mac(a, &rq->mac, err);
+		r = attach_check_mac(a, &rq->mac, err);
 	if (r == 0)
 		r = clear_former(a, &rq->key, err);
 	if (r < 0)

@@ -351,6 +351,12 @@ static void test_check_takes_mac_over(void **state)
 	assert_int_equal(attach_check(w->a, &c, NULL), 0);
 	assert_memory_equal(at->mac.b, c.mac.b, 6);
 	assert_memory_equal(port_get(at->port_id)->mac.b, c.mac.b, 6);
+
+	// What no pod can have is not taken over: packets to the pod would be lost.
+	c.mac = (struct macaddr){{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+	assert_true(attach_check(w->a, &c, &err) < 0);
+	c.mac = (struct macaddr){{2, 0, 0, 0, 0, 7}};
+	assert_memory_equal(at->mac.b, c.mac.b, 6);
 	attach_world_crash();
 	attach_world_open("");
 	assert_memory_equal(attach_by_port(w->a, ATTACH_ID_MIN)->mac.b, c.mac.b, 6);
