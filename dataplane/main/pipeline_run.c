@@ -142,8 +142,6 @@ static enum drop_reason admit(struct pkt *p)
 		return DROP_RX_UNKNOWN_PORT;
 	if (UNLIKELY(!atomic_load_explicit(&port->active, memory_order_relaxed)))
 		return DROP_PORT_NOT_ACTIVE;
-	if (UNLIKELY(p->flags & PKT_F_OVERSIZE))
-		return DROP_RX_TRUNCATED;
 	enum drop_reason r = parse_frame(p);
 	if (r == DROP_NONE)
 		r = guard_check(port, p);
